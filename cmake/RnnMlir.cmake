@@ -1,0 +1,16 @@
+# LLVM and MLIR 22.1 from Debian's packages, linked shared.
+find_program(RNN_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
+execute_process(COMMAND ${RNN_LLVM_CONFIG} --prefix OUTPUT_VARIABLE RNN_LLVM_PREFIX
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS ${RNN_LLVM_PREFIX}/lib/cmake/mlir)
+set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+list(APPEND CMAKE_MODULE_PATH ${LLVM_CMAKE_DIR} ${MLIR_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+add_library(rnn_mlir INTERFACE)
+target_include_directories(rnn_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_link_directories(rnn_mlir INTERFACE ${LLVM_LIBRARY_DIRS})
+target_link_libraries(rnn_mlir INTERFACE MLIR LLVM)
+target_compile_options(rnn_mlir INTERFACE -fno-exceptions -Wno-deprecated-declarations)

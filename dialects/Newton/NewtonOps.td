@@ -1,0 +1,165 @@
+//===- NewtonOps.td - what is solved ------------------------------------------------------------===//
+//
+// A cell after the seam: lane axes are gone, block axes are unrolled into scalars of the compute
+// type. A `newton.system` is one recurrence of k scalars a lane. See RATIONALE.md.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef NEWTON_OPS
+#define NEWTON_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Newton_Dialect : Dialect {
+  let name = "newton";
+  let cppNamespace = "::rnnc::newton";
+  let summary = "Scalar recurrences with their Jacobians, structure and places in memory";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Attributes
+//===--------------------------------------------------------------------------------------------===//
+
+def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
+  let mnemonic = "slot";
+  let summary = "Where one scalar of a lane lives: an element of a declared tensor";
+  let description = [{
+    `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
+    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
+                        OptionalArrayRefParameter<"int64_t">:$lanes,
+                        OptionalArrayRefParameter<"int64_t">:$at, "int64_t":$back);
+  let assemblyFormat = "`<` $tensor `,` `lanes` `=` `[` (`]`) : ($lanes^ `]`)? `,` `at` `=` `[` (`]`) : ($at^ `]`)? `,` `back` `=` $back `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The scalar as the user would write it: `h`, `c[2]`.
+    std::string display() const;
+  }];
+}
+
+def Newton_Structure : AttrDef<Newton_Dialect, "Structure"> {
+  let mnemonic = "structure";
+  let summary = "What was proved about the Jacobian of a step";
+  let description = [{
+    `entries` are the (row, column) pairs that are not identically zero, row-major, in the order in
+    which the jacobian region yields them. `carry` is their reflexive transitive closure: the entries
+    that a product of such Jacobians can have, hence the numbers that a lane carries in the scan.
+    `linear`: no entry depends on a state. `constant`: no entry depends on a state or an input.
+    `blocks` numbers the connected component of each state.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$carry,
+                        ArrayRefParameter<"int64_t">:$blocks, "bool":$linear, "bool":$constant);
+  let assemblyFormat = [{
+    `<` `entries` `=` `[` $entries `]` `,` `carry` `=` `[` $carry `]` `,` `blocks` `=` `[` $blocks `]`
+    `,` `linear` `=` $linear `,` `constant` `=` $constant `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t numEntries() const { return getEntries().size() / 2; }
+    int64_t numCarry() const { return getCarry().size() / 2; }
+    /// "diagonal", "block of 2", ... in the words of the documentation.
+    std::string describe() const;
+  }];
+}
+
+def Newton_RoleInput : I32EnumAttrCase<"Input", 0, "input">;
+def Newton_RoleParam : I32EnumAttrCase<"Param", 1, "param">;
+def Newton_RoleState : I32EnumAttrCase<"State", 2, "state">;
+def Newton_RoleOutput : I32EnumAttrCase<"Output", 3, "output">;
+def Newton_Role : I32EnumAttr<"Role", "what a tensor is to the caller",
+    [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput]> {
+  let cppNamespace = "::rnnc::newton";
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Cell
+//===--------------------------------------------------------------------------------------------===//
+
+class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, mnemonic, traits>;
+
+def Newton_Cell : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
+                                     NoRegionArguments, SingleBlock]> {
+  let summary = "The tensors of a cell and the systems that solve it";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    template <typename OpT> auto ops() { return getBody().front().getOps<OpT>(); }
+  }];
+}
+
+def Newton_Tensor : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
+  let summary = "A tensor at the cell's boundary";
+  let description = [{
+    `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
+    among them. `fill` is a state's value before the first step, or an input's before the start.
+  }];
+  let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
+                       DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
+                       UnitAttr:$hidden);
+  let assemblyFormat =
+      "$role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Newton_System : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove,
+                                         NoRegionArguments]> {
+  let summary = "One recurrence of k scalars a lane";
+  let description = [{
+    Both regions take the previous states, the inputs and the params, in the order of the slots.
+    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the entries
+    that `structure` lists. Every scalar has the compute type.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
+                       ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
+                       OptionalAttr<Newton_Structure>:$structure);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
+  let assemblyFormat = [{
+    $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
+    `outputs` $outputs (`structure` $structure^)? attr-dict-with-keyword
+    `step` $step (`jacobian` $jacobian^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t numStates() { return getStates().size(); }
+    int64_t numInputs() { return getInputs().size(); }
+    int64_t numParams() { return getParams().size(); }
+    int64_t numOutputs() { return getOutputs().size(); }
+    ::mlir::Block& stepBlock() { return getStep().front(); }
+    bool hasJacobian() { return !getJacobian().empty(); }
+  }];
+}
+
+def Newton_Yield : Newton_Op<"yield", [Terminator, HasParent<"SystemOp">, Pure]> {
+  let summary = "The results of a step or of its Jacobian";
+  let arguments = (ins Variadic<AnyFloat>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Scalar functions that arith and math lack
+//===--------------------------------------------------------------------------------------------===//
+
+class Newton_UnaryFn<string mnemonic, string what>
+    : Newton_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+  let summary = what;
+  let arguments = (ins FloatLike:$operand);
+  let results = (outs FloatLike:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
+def Newton_Sigmoid : Newton_UnaryFn<"sigmoid", "1 / (1 + exp(-x))">;
+def Newton_Softplus : Newton_UnaryFn<"softplus", "log(1 + exp(x))">;
+def Newton_Sign : Newton_UnaryFn<"sign", "-1, 0 or 1; keeps zeros and NaN">;
+
+#endif

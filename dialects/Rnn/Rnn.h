@@ -1,0 +1,42 @@
+//===- Rnn.h - the recurrence as written ----------------------------------------------------------===//
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "Rnn/Rnn_dialect.h.inc"
+#include "Rnn/Rnn_enum.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Rnn/Rnn_attrdef.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "Rnn/Rnn_typedef.h.inc"
+
+namespace rnnc::rnn {
+class StepOp;
+
+/// NumPy's rule, from the right, over dims that match or are 1. Failure names nothing: the caller
+/// knows the equation.
+mlir::FailureOr<llvm::SmallVector<DimAttr>> broadcast(llvm::ArrayRef<DimAttr> a,
+                                                      llvm::ArrayRef<DimAttr> b);
+
+/// The dims of `lhs @ rhs`; failure where they do not contract (see rnn.matmul).
+mlir::FailureOr<llvm::SmallVector<DimAttr>> matmulDims(llvm::ArrayRef<DimAttr> lhs,
+                                                       llvm::ArrayRef<DimAttr> rhs);
+
+/// The value of a built-in function for float64 arguments: the meaning that everything else is
+/// compared with.
+double evaluate(UnaryKind kind, double x);
+double evaluate(BinaryKind kind, double a, double b);
+bool evaluate(CompareKind kind, double a, double b);
+} // namespace rnnc::rnn
+
+#define GET_OP_CLASSES
+#include "Rnn/Rnn_op.h.inc"

@@ -1,0 +1,321 @@
+//===- RnnOps.td - the recurrence as written ----------------------------------------------------===//
+//
+// One `rnn.cell` is one cell of a .rnn file: its declarations and one `rnn.step`, the equations of a
+// time step over arrays with named dims. See RATIONALE.md.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef RNN_OPS
+#define RNN_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Rnn_Dialect : Dialect {
+  let name = "rnn";
+  let cppNamespace = "::rnnc::rnn";
+  let summary = "A recurrence over arrays with named dims, as the user wrote it";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Types
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_Dim : AttrDef<Rnn_Dialect, "Dim"> {
+  let mnemonic = "dim";
+  let summary = "One axis of an array: a name, a size, or both";
+  let description = [{
+    `d` is a size bound when the cell is called, `k = 4` a named size fixed in the file or on the
+    command line, `3` a literal size. `size` is -1 where it is free, `name` empty for a literal.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size);
+  let builders = [AttrBuilderWithInferredContext<(ins "::mlir::StringAttr":$name,
+                                                  "int64_t":$size), [{
+    return $_get(name.getContext(), name, size);
+  }]>];
+  let extraClassDeclaration = [{
+    static constexpr int64_t kFree = -1;
+    bool isFree() const { return getSize() == kFree; }
+    bool isOne() const { return getSize() == 1; }
+    /// Dims are equal by name or by value (LANGUAGE: Shapes).
+    bool matches(DimAttr other) const;
+    std::string str() const;
+  }];
+  let assemblyFormat = "`<` $name `,` $size `>`";
+}
+
+def Rnn_KindReal : I32EnumAttrCase<"Real", 0, "real">;
+def Rnn_KindBool : I32EnumAttrCase<"Bool", 1, "bool">;
+def Rnn_Kind : I32EnumAttr<"Kind", "what an array holds", [Rnn_KindReal, Rnn_KindBool]> {
+  let cppNamespace = "::rnnc::rnn";
+  let genSpecializedAttr = 0;
+}
+
+def Rnn_Array : TypeDef<Rnn_Dialect, "Array"> {
+  let mnemonic = "array";
+  let summary = "An array with named dims; a scalar where there are none";
+  let description = [{
+    `!rnn.array<[heads, k = 4]>` holds numbers of the compute type, `!rnn.array<[d], bool>` the
+    result of a comparison. Time and batch are not part of the shape.
+  }];
+  let parameters = (ins ArrayRefParameter<"::rnnc::rnn::DimAttr">:$dims, "::rnnc::rnn::Kind":$kind);
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<DimAttr>":$dims), [{
+    return $_get($_ctxt, dims, Kind::Real);
+  }]>];
+  let extraClassDeclaration = [{
+    unsigned getRank() const { return getDims().size(); }
+    bool isBool() const { return getKind() == Kind::Bool; }
+    ArrayType withKind(Kind kind) const { return get(getContext(), getDims(), kind); }
+    ArrayType withDims(::llvm::ArrayRef<DimAttr> dims) const {
+      return get(getContext(), dims, getKind());
+    }
+    /// The shape as the user writes it: `[heads, k]`.
+    std::string shapeString() const;
+  }];
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Rnn_Real : Type<And<[Rnn_Array.predicate,
+    CPred<"!::llvm::cast<::rnnc::rnn::ArrayType>($_self).isBool()">]>,
+    "array of numbers", "::rnnc::rnn::ArrayType">;
+def Rnn_Bool : Type<And<[Rnn_Array.predicate,
+    CPred<"::llvm::cast<::rnnc::rnn::ArrayType>($_self).isBool()">]>,
+    "array of truth values", "::rnnc::rnn::ArrayType">;
+
+//===--------------------------------------------------------------------------------------------===//
+// Cell and declarations
+//===--------------------------------------------------------------------------------------------===//
+
+class Rnn_Op<string mnemonic, list<Trait> traits = []> : Op<Rnn_Dialect, mnemonic, traits>;
+
+def Rnn_Cell : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
+                               NoRegionArguments, SingleBlock]> {
+  let summary = "One cell: declarations, then one step";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    StepOp getStep();
+    template <typename OpT> auto decls() { return getBody().front().getOps<OpT>(); }
+  }];
+}
+
+class Rnn_Decl<string mnemonic, list<Trait> traits = []>
+    : Rnn_Op<mnemonic, !listconcat([Symbol, HasParent<"CellOp">], traits)>;
+
+def Rnn_DimDecl : Rnn_Decl<"dim_decl"> {
+  let summary = "A size; with a value, fixed at compile time";
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$size);
+  let assemblyFormat = "$sym_name (`=` $size^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_Input : Rnn_Decl<"input"> {
+  let summary = "A sequence, (batch, time, dims...) at the boundary";
+  let description = "`before` is what `x[t-n]` reads before the first step.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+                       DefaultValuedAttr<F64Attr, "0.0">:$before);
+  let assemblyFormat = "$sym_name `:` $type (`before` $before^)? attr-dict";
+}
+
+def Rnn_Param : Rnn_Decl<"param"> {
+  let summary = "Learned; no time, no batch";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+}
+
+def Rnn_State : Rnn_Decl<"state"> {
+  let summary = "Carried from step to step; `init` is its value before the first";
+  let description = "A hidden state is not among the outputs.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden);
+  let assemblyFormat = "(`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? attr-dict";
+}
+
+def Rnn_Output : Rnn_Decl<"output"> {
+  let summary = "Something else a caller wants per step";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+}
+
+def Rnn_Step : Rnn_Op<"step", [HasParent<"CellOp">, NoTerminator, NoRegionArguments, SingleBlock]> {
+  let summary = "The equations of one time step";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Reading and writing what is declared
+//===--------------------------------------------------------------------------------------------===//
+
+class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
+    : Rnn_Op<mnemonic, !listconcat([HasParent<"StepOp">], traits)>;
+
+def Rnn_StateAt : Rnn_StepOp<"state_at", [Pure]> {
+  let summary = "A state `back` steps ago; 1 is h[t-1]";
+  let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_InputAt : Rnn_StepOp<"input_at", [Pure]> {
+  let summary = "An input `back` steps ago; 0 is x[t]";
+  let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_ParamValue : Rnn_StepOp<"param_value", [Pure]> {
+  let summary = "The value of a param";
+  let arguments = (ins FlatSymbolRefAttr:$name);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$name `:` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_SetState : Rnn_StepOp<"set_state"> {
+  let summary = "h[t] = value; the value broadcasts to the state's shape";
+  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
+  let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_SetOutput : Rnn_StepOp<"set_output"> {
+  let summary = "y[t] = value; the value broadcasts to the output's shape";
+  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
+  let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
+  let hasVerifier = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Element-wise
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_Constant : Rnn_StepOp<"constant", [Pure]> {
+  let summary = "A number; it takes the compute type later";
+  let arguments = (ins F64Attr:$value);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$value `:` type($result) attr-dict";
+  let hasFolder = 1;
+}
+
+class Fn<string sym, int val, string str> : I32EnumAttrCase<sym, val, str>;
+def Rnn_UnaryKind : I32EnumAttr<"UnaryKind", "element-wise function of one value", [
+  Fn<"Neg", 0, "neg">, Fn<"Exp", 1, "exp">, Fn<"Expm1", 2, "expm1">, Fn<"Log", 3, "log">,
+  Fn<"Log1p", 4, "log1p">, Fn<"Sqrt", 5, "sqrt">, Fn<"Rsqrt", 6, "rsqrt">, Fn<"Sin", 7, "sin">,
+  Fn<"Cos", 8, "cos">, Fn<"Tan", 9, "tan">, Fn<"Asin", 10, "asin">, Fn<"Acos", 11, "acos">,
+  Fn<"Atan", 12, "atan">, Fn<"Sinh", 13, "sinh">, Fn<"Cosh", 14, "cosh">, Fn<"Tanh", 15, "tanh">,
+  Fn<"Sigmoid", 16, "sigmoid">, Fn<"Softplus", 17, "softplus">, Fn<"Relu", 18, "relu">,
+  Fn<"Gelu", 19, "gelu">, Fn<"Silu", 20, "silu">, Fn<"HardSigmoid", 21, "hard_sigmoid">,
+  Fn<"HardTanh", 22, "hard_tanh">, Fn<"Erf", 23, "erf">, Fn<"Abs", 24, "abs">,
+  Fn<"Sign", 25, "sign">, Fn<"Floor", 26, "floor">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+def Rnn_BinaryKind : I32EnumAttr<"BinaryKind", "element-wise function of two values", [
+  Fn<"Add", 0, "add">, Fn<"Sub", 1, "sub">, Fn<"Mul", 2, "mul">, Fn<"Div", 3, "div">,
+  Fn<"Pow", 4, "pow">, Fn<"Min", 5, "min">, Fn<"Max", 6, "max">, Fn<"Atan2", 7, "atan2">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+def Rnn_CompareKind : I32EnumAttr<"CompareKind", "comparison", [
+  Fn<"Lt", 0, "lt">, Fn<"Le", 1, "le">, Fn<"Gt", 2, "gt">, Fn<"Ge", 3, "ge">, Fn<"Eq", 4, "eq">,
+  Fn<"Ne", 5, "ne">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+def Rnn_LogicKind : I32EnumAttr<"LogicKind", "logic on truth values", [
+  Fn<"And", 0, "and">, Fn<"Or", 1, "or">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+
+def Rnn_Unary : Rnn_StepOp<"unary", [Pure]> {
+  let summary = "An element-wise function of one array";
+  let arguments = (ins Rnn_UnaryKind:$kind, Rnn_Real:$operand);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$kind $operand `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_Binary : Rnn_StepOp<"binary", [Pure]> {
+  let summary = "An element-wise function of two arrays, broadcast from the right";
+  let arguments = (ins Rnn_BinaryKind:$kind, Rnn_Real:$lhs, Rnn_Real:$rhs);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat =
+      "$kind $lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_Compare : Rnn_StepOp<"compare", [Pure]> {
+  let summary = "A comparison; false where an operand is NaN, except ne";
+  let arguments = (ins Rnn_CompareKind:$kind, Rnn_Real:$lhs, Rnn_Real:$rhs);
+  let results = (outs Rnn_Bool:$result);
+  let assemblyFormat =
+      "$kind $lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_Logic : Rnn_StepOp<"logic", [Pure]> {
+  let summary = "and, or";
+  let arguments = (ins Rnn_LogicKind:$kind, Rnn_Bool:$lhs, Rnn_Bool:$rhs);
+  let results = (outs Rnn_Bool:$result);
+  let assemblyFormat =
+      "$kind $lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_Not : Rnn_StepOp<"not", [Pure]> {
+  let summary = "not";
+  let arguments = (ins Rnn_Bool:$operand);
+  let results = (outs Rnn_Bool:$result);
+  let assemblyFormat = "$operand `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_Where : Rnn_StepOp<"where", [Pure]> {
+  let summary = "where(condition, a, b), broadcast from the right";
+  let arguments = (ins Rnn_Bool:$condition, Rnn_Real:$if_true, Rnn_Real:$if_false);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $condition `,` $if_true `,` $if_false `:`
+    `(` type($condition) `,` type($if_true) `,` type($if_false) `)` `->` type($result) attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Contractions: what couples axes
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_Matmul : Rnn_StepOp<"matmul", [Pure]> {
+  let summary = "A @ b over the last axes; leading axes are a batch";
+  let description = [{
+    lhs is [batch..., m, n]. rhs is either a vector [batch..., n], when its rank is one less than
+    lhs's, giving [batch..., m]; or a matrix [batch..., n, p] of the same rank, giving
+    [batch..., m, p]. `A @ x` with x of rank 1 and A of rank 2 is the plain product.
+  }];
+  let arguments = (ins Rnn_Real:$lhs, Rnn_Real:$rhs);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat =
+      "$lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_Sum : Rnn_StepOp<"sum", [Pure]> {
+  let summary = "Sum over one axis, counted from the left";
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/*===- rnn.h - the runtime's C interface --------------------------------------------------------===
+ *
+ * Load a compiled cell, plan it for a shape, run it. No compiler in here. Every function that can
+ * fail returns a status; rnn_error_text says which argument and why. Nothing throws, aborts or
+ * prints. Modules and plans are immutable once made and may be shared between threads; a workspace
+ * belongs to one call at a time.
+ *===------------------------------------------------------------------------------------------===*/
+#ifndef RNN_RNN_H
+#define RNN_RNN_H
+
+#include "rnn/module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rnn_status {
+  RNN_OK = 0,
+  RNN_INVALID_ARGUMENT = 1,
+  RNN_UNSUPPORTED = 2,
+  RNN_NOT_CONVERGED = 3,
+  RNN_OUT_OF_MEMORY = 4,
+  RNN_INTERNAL = 5,
+} rnn_status;
+
+typedef enum rnn_schedule { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
+typedef enum rnn_vector { RNN_VECTOR_AUTO, RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS } rnn_vector;
+typedef enum rnn_tiles { RNN_TILES_AUTO, RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL } rnn_tiles;
+
+typedef struct rnn_context rnn_context; /* error texts and the thread arena */
+typedef struct rnn_module rnn_module;
+typedef struct rnn_plan rnn_plan;
+
+/* A tensor of the caller's. Strides are in elements and may be negative or zero (inputs only). */
+typedef struct rnn_tensor {
+  void* data; /* null: absent, where absence is allowed */
+  rnn_dtype dtype;
+  uint32_t rank;
+  int64_t shape[RNN_MAX_RANK + 2];
+  int64_t strides[RNN_MAX_RANK + 2];
+} rnn_tensor;
+
+typedef enum rnn_arg_kind {
+  RNN_ARG_INPUT = 0,    /* (batch, time, dims...), required */
+  RNN_ARG_PARAM = 1,    /* (dims...), required */
+  RNN_ARG_SEQUENCE = 2, /* a state or output at every step, (batch, time, dims...), optional */
+  RNN_ARG_INITIAL = 3,  /* a state before the first step, (batch, dims...), optional: its fill */
+  RNN_ARG_FINAL = 4,    /* a state after the last step, (batch, dims...), optional */
+} rnn_arg_kind;
+
+/* One place in the args of rnn_forward. All inputs, params, sequences (states that are not hidden,
+ * then outputs), initial states and final states, each in the order of the file. */
+typedef struct rnn_arg_desc {
+  rnn_arg_kind kind;
+  uint32_t tensor; /* in the module's table */
+} rnn_arg_desc;
+
+typedef struct rnn_signature {
+  uint32_t size;
+  const rnn_module_table* table;
+  uint32_t args;
+  const rnn_arg_desc* arg;
+} rnn_signature;
+
+typedef struct rnn_dim_value {
+  const char* name;
+  int64_t size;
+} rnn_dim_value;
+
+typedef struct rnn_plan_options {
+  uint32_t size; /* sizeof(rnn_plan_options) of the caller */
+  uint32_t dims;
+  const rnn_dim_value* dim; /* every free dim of the module */
+  int64_t batch, time;      /* either may be 0 */
+  rnn_dtype compute;        /* RNN_F32 or RNN_F64 */
+  rnn_schedule schedule;
+  rnn_vector vector;
+  rnn_tiles tiles;
+  int64_t chunk;      /* steps a chunk, C; 0: the cost model's */
+  int64_t chunks;     /* chunks a tile, W; 0: the cost model's */
+  double tolerance;   /* 0: bit for bit; negative: the default, 4 ulp of the compute type */
+  int64_t max_sweeps; /* 0: as many as it takes; otherwise only with a tolerance above 0 */
+  int32_t threads;    /* 0: all; never changes an answer */
+} rnn_plan_options;
+
+/* What the cost model chose, or was told. */
+typedef struct rnn_plan_info {
+  uint32_t size;
+  rnn_schedule schedule; /* never AUTO */
+  rnn_vector vector;
+  rnn_tiles tiles;
+  int64_t chunk, chunks; /* steps a chunk, chunks a tile */
+  int64_t lanes, groups; /* of the first system: lanes, and the vectors that hold them */
+  uint32_t width;        /* columns a vector */
+  double tolerance;
+  double seconds_sequential, seconds_parallel; /* estimates; 0: no cost known */
+} rnn_plan_info;
+
+typedef struct rnn_report {
+  uint32_t size;
+  int64_t tiles;             /* tiles solved, over all groups of lanes and systems; 0 when sequential */
+  double sweeps_mean;        /* sweeps a tile (until its slowest lane agreed) */
+  int64_t sweeps_max;
+  double lane_sweeps_mean;   /* sweep at which a lane first agreed, over lanes and tiles */
+  int64_t tiles_slow;        /* tiles that needed more than 4 sweeps */
+  int64_t tiles_walked;      /* tiles that did not contract and were finished sequentially */
+  int64_t outer_sweeps;      /* tiles in parallel: the largest number of outer sweeps; else 0 */
+  double mismatch_max;       /* largest |e - u| / (1 + |u|) accepted */
+  int64_t first_nonfinite;   /* first step with a state that is not finite; -1: none */
+  int64_t unconverged_tile;  /* NOT_CONVERGED: the tile; else -1 */
+} rnn_report;
+
+rnn_status rnn_context_create(rnn_context** out);
+void rnn_context_destroy(rnn_context*);
+/* Text of the calling thread's last error; empty where there was none. Valid until its next call. */
+const char* rnn_error_text(const rnn_context*);
+
+/* The table must outlive the module. */
+rnn_status rnn_module_from_table(rnn_context*, const rnn_module_table*, rnn_module** out);
+void rnn_module_destroy(rnn_module*);
+rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
+
+rnn_status rnn_plan_create(const rnn_module*, const rnn_plan_options*, rnn_plan** out);
+void rnn_plan_destroy(rnn_plan*);
+rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
+/* Bytes that rnn_forward needs: workspace (aligned to 64), reserve, streaming state. Each may be
+ * null. */
+rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
+
+/* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing. RNN_OK, or
+ * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep). */
+rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
+                       void* stream);
+rnn_status rnn_report_read(const rnn_plan*, const void* workspace, rnn_report* out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+import os
+
+import lit.formats
+
+config.name = "rnnc"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".rnn", ".test"]
+config.excludes = ["unit", "Inputs"]
+config.test_source_root = os.path.join(config.rnn_source, "test")
+config.test_exec_root = os.path.join(config.rnn_build, "test")
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.rnn_build, "bin"), config.llvm_bin, config.environment["PATH"]])
+config.environment["HOME"] = config.test_exec_root
+config.substitutions.append(("%examples", os.path.join(config.rnn_source, "examples")))
+config.substitutions.append(("%source", config.rnn_source))
