@@ -1,4 +1,5 @@
-//===- Newton.h - what is solved ------------------------------------------------------------------===//
+//===- Newton.h - what is solved
+//------------------------------------------------------------------===//
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

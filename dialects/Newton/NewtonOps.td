@@ -86,7 +86,7 @@ def Newton_Role : I32EnumAttr<"Role", "what a tensor is to the caller",
 
 class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, mnemonic, traits>;
 
-def Newton_Cell : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
+def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
   let arguments = (ins SymbolNameAttr:$sym_name);
@@ -97,7 +97,7 @@ def Newton_Cell : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoT
   }];
 }
 
-def Newton_Tensor : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
+def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
@@ -111,7 +111,7 @@ def Newton_Tensor : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let hasVerifier = 1;
 }
 
-def Newton_System : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove,
+def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove,
                                          NoRegionArguments]> {
   let summary = "One recurrence of k scalars a lane";
   let description = [{
@@ -140,7 +140,7 @@ def Newton_System : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFr
   }];
 }
 
-def Newton_Yield : Newton_Op<"yield", [Terminator, HasParent<"SystemOp">, Pure]> {
+def Newton_YieldOp : Newton_Op<"yield", [Terminator, HasParent<"SystemOp">, Pure]> {
   let summary = "The results of a step or of its Jacobian";
   let arguments = (ins Variadic<AnyFloat>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -158,8 +158,8 @@ class Newton_UnaryFn<string mnemonic, string what>
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Newton_Sigmoid : Newton_UnaryFn<"sigmoid", "1 / (1 + exp(-x))">;
-def Newton_Softplus : Newton_UnaryFn<"softplus", "log(1 + exp(x))">;
-def Newton_Sign : Newton_UnaryFn<"sign", "-1, 0 or 1; keeps zeros and NaN">;
+def Newton_SigmoidOp : Newton_UnaryFn<"sigmoid", "1 / (1 + exp(-x))">;
+def Newton_SoftplusOp : Newton_UnaryFn<"softplus", "log(1 + exp(x))">;
+def Newton_SignOp : Newton_UnaryFn<"sign", "-1, 0 or 1; keeps zeros and NaN">;
 
 #endif

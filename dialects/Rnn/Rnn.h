@@ -1,4 +1,5 @@
-//===- Rnn.h - the recurrence as written ----------------------------------------------------------===//
+//===- Rnn.h - the recurrence as written
+//----------------------------------------------------------===//
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

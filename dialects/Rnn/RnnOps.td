@@ -21,6 +21,7 @@ def Rnn_Dialect : Dialect {
   let summary = "A recurrence over arrays with named dims, as the user wrote it";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
 }
 
 //===--------------------------------------------------------------------------------------------===//
@@ -94,7 +95,7 @@ def Rnn_Bool : Type<And<[Rnn_Array.predicate,
 
 class Rnn_Op<string mnemonic, list<Trait> traits = []> : Op<Rnn_Dialect, mnemonic, traits>;
 
-def Rnn_Cell : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
+def Rnn_CellOp : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                NoRegionArguments, SingleBlock]> {
   let summary = "One cell: declarations, then one step";
   let arguments = (ins SymbolNameAttr:$sym_name);
@@ -110,14 +111,14 @@ def Rnn_Cell : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTermina
 class Rnn_Decl<string mnemonic, list<Trait> traits = []>
     : Rnn_Op<mnemonic, !listconcat([Symbol, HasParent<"CellOp">], traits)>;
 
-def Rnn_DimDecl : Rnn_Decl<"dim_decl"> {
+def Rnn_DimDeclOp : Rnn_Decl<"dim_decl"> {
   let summary = "A size; with a value, fixed at compile time";
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<I64Attr>:$size);
   let assemblyFormat = "$sym_name (`=` $size^)? attr-dict";
   let hasVerifier = 1;
 }
 
-def Rnn_Input : Rnn_Decl<"input"> {
+def Rnn_InputOp : Rnn_Decl<"input"> {
   let summary = "A sequence, (batch, time, dims...) at the boundary";
   let description = "`before` is what `x[t-n]` reads before the first step.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
@@ -125,13 +126,13 @@ def Rnn_Input : Rnn_Decl<"input"> {
   let assemblyFormat = "$sym_name `:` $type (`before` $before^)? attr-dict";
 }
 
-def Rnn_Param : Rnn_Decl<"param"> {
+def Rnn_ParamOp : Rnn_Decl<"param"> {
   let summary = "Learned; no time, no batch";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
-def Rnn_State : Rnn_Decl<"state"> {
+def Rnn_StateOp : Rnn_Decl<"state"> {
   let summary = "Carried from step to step; `init` is its value before the first";
   let description = "A hidden state is not among the outputs.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
@@ -139,13 +140,13 @@ def Rnn_State : Rnn_Decl<"state"> {
   let assemblyFormat = "(`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? attr-dict";
 }
 
-def Rnn_Output : Rnn_Decl<"output"> {
+def Rnn_OutputOp : Rnn_Decl<"output"> {
   let summary = "Something else a caller wants per step";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
-def Rnn_Step : Rnn_Op<"step", [HasParent<"CellOp">, NoTerminator, NoRegionArguments, SingleBlock]> {
+def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, NoTerminator, NoRegionArguments, SingleBlock]> {
   let summary = "The equations of one time step";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -159,7 +160,7 @@ def Rnn_Step : Rnn_Op<"step", [HasParent<"CellOp">, NoTerminator, NoRegionArgume
 class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
     : Rnn_Op<mnemonic, !listconcat([HasParent<"StepOp">], traits)>;
 
-def Rnn_StateAt : Rnn_StepOp<"state_at", [Pure]> {
+def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
   let summary = "A state `back` steps ago; 1 is h[t-1]";
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
   let results = (outs Rnn_Real:$result);
@@ -167,7 +168,7 @@ def Rnn_StateAt : Rnn_StepOp<"state_at", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_InputAt : Rnn_StepOp<"input_at", [Pure]> {
+def Rnn_InputAtOp : Rnn_StepOp<"input_at", [Pure]> {
   let summary = "An input `back` steps ago; 0 is x[t]";
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
   let results = (outs Rnn_Real:$result);
@@ -175,7 +176,7 @@ def Rnn_InputAt : Rnn_StepOp<"input_at", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_ParamValue : Rnn_StepOp<"param_value", [Pure]> {
+def Rnn_ParamValueOp : Rnn_StepOp<"param_value", [Pure]> {
   let summary = "The value of a param";
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs Rnn_Real:$result);
@@ -183,14 +184,14 @@ def Rnn_ParamValue : Rnn_StepOp<"param_value", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_SetState : Rnn_StepOp<"set_state"> {
+def Rnn_SetStateOp : Rnn_StepOp<"set_state"> {
   let summary = "h[t] = value; the value broadcasts to the state's shape";
   let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
   let hasVerifier = 1;
 }
 
-def Rnn_SetOutput : Rnn_StepOp<"set_output"> {
+def Rnn_SetOutputOp : Rnn_StepOp<"set_output"> {
   let summary = "y[t] = value; the value broadcasts to the output's shape";
   let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
@@ -201,7 +202,7 @@ def Rnn_SetOutput : Rnn_StepOp<"set_output"> {
 // Element-wise
 //===--------------------------------------------------------------------------------------------===//
 
-def Rnn_Constant : Rnn_StepOp<"constant", [Pure]> {
+def Rnn_ConstantOp : Rnn_StepOp<"constant", [Pure]> {
   let summary = "A number; it takes the compute type later";
   let arguments = (ins F64Attr:$value);
   let results = (outs Rnn_Real:$result);
@@ -236,7 +237,7 @@ def Rnn_LogicKind : I32EnumAttr<"LogicKind", "logic on truth values", [
   let cppNamespace = "::rnnc::rnn";
 }
 
-def Rnn_Unary : Rnn_StepOp<"unary", [Pure]> {
+def Rnn_UnaryOp : Rnn_StepOp<"unary", [Pure]> {
   let summary = "An element-wise function of one array";
   let arguments = (ins Rnn_UnaryKind:$kind, Rnn_Real:$operand);
   let results = (outs Rnn_Real:$result);
@@ -245,7 +246,7 @@ def Rnn_Unary : Rnn_StepOp<"unary", [Pure]> {
   let hasFolder = 1;
 }
 
-def Rnn_Binary : Rnn_StepOp<"binary", [Pure]> {
+def Rnn_BinaryOp : Rnn_StepOp<"binary", [Pure]> {
   let summary = "An element-wise function of two arrays, broadcast from the right";
   let arguments = (ins Rnn_BinaryKind:$kind, Rnn_Real:$lhs, Rnn_Real:$rhs);
   let results = (outs Rnn_Real:$result);
@@ -255,7 +256,7 @@ def Rnn_Binary : Rnn_StepOp<"binary", [Pure]> {
   let hasFolder = 1;
 }
 
-def Rnn_Compare : Rnn_StepOp<"compare", [Pure]> {
+def Rnn_CompareOp : Rnn_StepOp<"compare", [Pure]> {
   let summary = "A comparison; false where an operand is NaN, except ne";
   let arguments = (ins Rnn_CompareKind:$kind, Rnn_Real:$lhs, Rnn_Real:$rhs);
   let results = (outs Rnn_Bool:$result);
@@ -264,7 +265,7 @@ def Rnn_Compare : Rnn_StepOp<"compare", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_Logic : Rnn_StepOp<"logic", [Pure]> {
+def Rnn_LogicOp : Rnn_StepOp<"logic", [Pure]> {
   let summary = "and, or";
   let arguments = (ins Rnn_LogicKind:$kind, Rnn_Bool:$lhs, Rnn_Bool:$rhs);
   let results = (outs Rnn_Bool:$result);
@@ -273,7 +274,7 @@ def Rnn_Logic : Rnn_StepOp<"logic", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_Not : Rnn_StepOp<"not", [Pure]> {
+def Rnn_NotOp : Rnn_StepOp<"not", [Pure]> {
   let summary = "not";
   let arguments = (ins Rnn_Bool:$operand);
   let results = (outs Rnn_Bool:$result);
@@ -281,7 +282,7 @@ def Rnn_Not : Rnn_StepOp<"not", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_Where : Rnn_StepOp<"where", [Pure]> {
+def Rnn_WhereOp : Rnn_StepOp<"where", [Pure]> {
   let summary = "where(condition, a, b), broadcast from the right";
   let arguments = (ins Rnn_Bool:$condition, Rnn_Real:$if_true, Rnn_Real:$if_false);
   let results = (outs Rnn_Real:$result);
@@ -296,7 +297,7 @@ def Rnn_Where : Rnn_StepOp<"where", [Pure]> {
 // Contractions: what couples axes
 //===--------------------------------------------------------------------------------------------===//
 
-def Rnn_Matmul : Rnn_StepOp<"matmul", [Pure]> {
+def Rnn_MatmulOp : Rnn_StepOp<"matmul", [Pure]> {
   let summary = "A @ b over the last axes; leading axes are a batch";
   let description = [{
     lhs is [batch..., m, n]. rhs is either a vector [batch..., n], when its rank is one less than
@@ -310,7 +311,7 @@ def Rnn_Matmul : Rnn_StepOp<"matmul", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_Sum : Rnn_StepOp<"sum", [Pure]> {
+def Rnn_SumOp : Rnn_StepOp<"sum", [Pure]> {
   let summary = "Sum over one axis, counted from the left";
   let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
   let results = (outs Rnn_Real:$result);

@@ -1,0 +1,58 @@
+//===- NewtonDialect.cpp - attributes and registration
+//--------------------------------------------===//
+
+#include "Newton/Newton.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace rnnc::newton;
+
+#include "Newton/Newton_dialect.cpp.inc"
+#include "Newton/Newton_enum.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Newton/Newton_attrdef.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "Newton/Newton_op.cpp.inc"
+
+void NewtonDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Newton/Newton_attrdef.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "Newton/Newton_op.cpp.inc"
+      >();
+}
+
+std::string SlotAttr::display() const {
+  std::string text = getTensor().getValue().str(), elements;
+  for (auto [lane, at] : llvm::zip(getLanes(), getAt()))
+    if (lane < 0)
+      elements += (elements.empty() ? "" : ", ") + std::to_string(at);
+  return elements.empty() ? text : text + "[" + elements + "]";
+}
+
+std::string StructureAttr::describe() const {
+  int64_t k = getBlocks().size();
+  if (k == 1)
+    return "diagonal (1 number a lane)";
+  if (numCarry() == k)
+    return "diagonal, " + std::to_string(k) + " uncoupled states";
+  bool lower = true, upper = true;
+  for (int64_t i = 0; i < numCarry(); ++i) {
+    lower &= getCarry()[2 * i] >= getCarry()[2 * i + 1];
+    upper &= getCarry()[2 * i] <= getCarry()[2 * i + 1];
+  }
+  std::string size = std::to_string(k) + "x" + std::to_string(k);
+  if (numCarry() == k * k)
+    return size + " block";
+  if (lower || upper)
+    return size + " triangular block (" + std::to_string(numCarry()) + " numbers a lane)";
+  return size + " sparse block (" + std::to_string(numCarry()) + " numbers a lane)";
+}
