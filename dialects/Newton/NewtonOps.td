@@ -20,7 +20,6 @@ def Newton_Dialect : Dialect {
   let name = "newton";
   let cppNamespace = "::rnnc::newton";
   let summary = "Scalar recurrences with their Jacobians, structure and places in memory";
-  let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -111,8 +110,7 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let hasVerifier = 1;
 }
 
-def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove,
-                                         NoRegionArguments]> {
+def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove]> {
   let summary = "One recurrence of k scalars a lane";
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.

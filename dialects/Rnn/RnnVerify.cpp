@@ -33,7 +33,7 @@ LogicalResult CellOp::verifyRegions() {
       if (!declared)
         return decl->emitOpError()
                << "uses the dim '" << dim.getName().getValue() << "', which is not declared";
-      if (declared.getSize().value_or(DimAttr::kFree) != dim.getSize())
+      if (static_cast<int64_t>(declared.getSize().value_or(DimAttr::kFree)) != dim.getSize())
         return decl->emitOpError() << "gives the dim '" << dim.getName().getValue()
                                    << "' another size than its declaration";
     }
@@ -167,7 +167,7 @@ LogicalResult MatmulOp::verify() {
 
 LogicalResult SumOp::verify() {
   ArrayRef<DimAttr> dims = getOperand().getType().getDims();
-  if (getAxis() < 0 || getAxis() >= static_cast<int64_t>(dims.size()))
+  if (getAxis() >= dims.size())
     return emitOpError() << "axis " << getAxis() << " of " << getOperand().getType().shapeString();
   SmallVector<DimAttr> expected(dims);
   expected.erase(expected.begin() + getAxis());

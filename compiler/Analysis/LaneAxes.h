@@ -1,0 +1,43 @@
+//===- LaneAxes.h - which axes of the states never meet -------------------------------------------===//
+#pragma once
+
+#include "Rnn/Rnn.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace rnnc {
+
+/// States that depend on each other, directly or through an output that reads them, and how their
+/// axes run. Such a group becomes one newton.system.
+struct StateGroup {
+  llvm::SmallVector<rnn::StateOp> states;   // in the order of the file
+  llvm::SmallVector<rnn::OutputOp> outputs; // those that this group computes
+  llvm::SmallVector<rnn::DimAttr> lanes;    // the lane axes, in the order of the first state's axes
+  /// For each state axis: the lane axis it runs with, or -1 where it belongs to the block.
+  llvm::DenseMap<mlir::Operation*, llvm::SmallVector<int64_t>> axes;
+  /// Why an axis of a state is not a lane axis: the op that couples it, where one does.
+  struct Coupling {
+    rnn::StateOp state;
+    unsigned axis;
+    mlir::Operation* by; // null: another state of the group has no such axis
+  };
+  llvm::SmallVector<Coupling> couplings;
+};
+
+/// Finds lane axes by walking the definition of every new state (SOLVER.md section 6): element-wise
+/// ops keep an axis apart, contractions couple it. Never changes the IR.
+class LaneAxes {
+public:
+  explicit LaneAxes(rnn::CellOp cell);
+
+  llvm::ArrayRef<StateGroup> groups() const { return groups_; }
+  /// The lane axis along each axis of a value that depends on a state, -1 where it is of the block.
+  llvm::ArrayRef<int64_t> axesOf(mlir::Value value) const;
+  bool dependsOnState(mlir::Value value) const { return values_.contains(value); }
+
+private:
+  std::vector<StateGroup> groups_;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> values_;
+};
+
+} // namespace rnnc

@@ -1,0 +1,128 @@
+//===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation -------------------===//
+
+#include "Analysis/JacobianStructure.h"
+#include "Newton/Derivatives.h"
+#include "Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/Dominance.h"
+
+namespace rnnc {
+#define GEN_PASS_DEF_DERIVEJACOBIAN
+#include "Transforms/Passes.h.inc"
+} // namespace rnnc
+
+using namespace mlir;
+using namespace rnnc;
+
+/// Tangents of `block`'s yielded states along state `column`, null where they are zero.
+static FailureOr<SmallVector<Value>> tangentsAlong(Block& block, int64_t column, int64_t states) {
+  DenseMap<Value, Value> tangents;
+  OpBuilder builder(&block, block.begin());
+  Value direction = block.getArgument(column);
+  tangents[direction] = arith::ConstantOp::create(
+      builder, direction.getLoc(), builder.getFloatAttr(direction.getType(), 1));
+  SmallVector<Operation*> ops;
+  for (Operation& op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation* op : ops) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(tangents.lookup(operand));
+    if (llvm::none_of(operands, [](Value v) { return static_cast<bool>(v); }) ||
+        !isa<FloatType>(op->getResult(0).getType()))
+      continue;
+    auto derivable = dyn_cast<newton::DerivativeOpInterface>(op);
+    if (!derivable) {
+      op->emitError("has no derivative rule");
+      return failure();
+    }
+    builder.setInsertionPointAfter(op);
+    if (Value tangent = derivable.tangent(builder, operands))
+      tangents[op->getResult(0)] = tangent;
+  }
+  SmallVector<Value> results;
+  for (Value value : block.getTerminator()->getOperands().take_front(states))
+    results.push_back(tangents.lookup(value));
+  return results;
+}
+
+static LogicalResult simplify(newton::SystemOp system) {
+  RewritePatternSet patterns(system.getContext());
+  for (Dialect* dialect : system.getContext()->getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : system.getContext()->getRegisteredOperations())
+    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, system.getContext());
+  if (failed(applyPatternsGreedily(system.getJacobian(), std::move(patterns))))
+    return failure();
+  IRRewriter rewriter(system.getContext());
+  DominanceInfo dominance(system);
+  eliminateCommonSubExpressions(rewriter, dominance, system);
+  return success();
+}
+
+static bool isZero(Value value) {
+  FloatAttr number;
+  return !value || (matchPattern(value, m_Constant(&number)) && number.getValue().isZero());
+}
+
+/// The Jacobian as a dense list of entries, then the list of those that are not zero.
+static LogicalResult derive(newton::SystemOp system) {
+  int64_t k = system.numStates();
+  Region& region = system.getJacobian();
+  IRMapping mapping;
+  system.getStep().cloneInto(&region, mapping);
+  Block& block = region.front();
+  SmallVector<SmallVector<Value>> columns;
+  for (int64_t column = 0; column < k; ++column) {
+    FailureOr<SmallVector<Value>> tangents = tangentsAlong(block, column, k);
+    if (failed(tangents))
+      return failure();
+    columns.push_back(*tangents);
+  }
+  auto yield = [&](SmallVectorImpl<int64_t>& entries, auto keep, auto value) {
+    SmallVector<Value> values;
+    entries.clear();
+    for (int64_t row = 0; row < k; ++row)
+      for (int64_t column = 0; column < k; ++column)
+        if (keep(row, column)) {
+          entries.append({row, column});
+          values.push_back(value(row, column));
+        }
+    block.getTerminator()->setOperands(values);
+  };
+  SmallVector<int64_t> entries;
+  yield(
+      entries, [&](int64_t r, int64_t c) { return static_cast<bool>(columns[c][r]); },
+      [&](int64_t r, int64_t c) { return columns[c][r]; });
+  if (failed(simplify(system)))
+    return failure();
+  SmallVector<Value> simple(block.getTerminator()->getOperands());
+  DenseMap<std::pair<int64_t, int64_t>, Value> entry;
+  for (size_t i = 0; i < simple.size(); ++i)
+    if (!isZero(simple[i]))
+      entry[{entries[2 * i], entries[2 * i + 1]}] = simple[i];
+  yield(
+      entries, [&](int64_t r, int64_t c) { return entry.contains({r, c}); },
+      [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
+  if (failed(simplify(system))) // what only a zero entry used
+    return failure();
+  system.setStructureAttr(jacobianStructure(k, entries, system, block));
+  return success();
+}
+
+namespace {
+struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
+  using DeriveJacobianBase::DeriveJacobianBase;
+
+  void runOnOperation() override {
+    for (auto system : getOperation().ops<newton::SystemOp>())
+      if (!system.hasJacobian() && system.numStates() <= maxBlock && failed(derive(system)))
+        return signalPassFailure();
+  }
+};
+} // namespace

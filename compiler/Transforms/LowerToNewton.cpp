@@ -1,0 +1,458 @@
+//===- LowerToNewton.cpp - arrays become scalars a lane -------------------------------------------===//
+//
+// Two walks over the equations, neither recursive. Backward: which elements of every value are
+// wanted. An element is an index that is a lane axis or a number for every axis of the value.
+// Forward: build each wanted element once.
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "Analysis/LaneAxes.h"
+#include "Transforms/Passes.h"
+#include "Transforms/Scalars.h"
+
+
+#include <map>
+#include <set>
+
+namespace rnnc {
+#define GEN_PASS_DEF_LOWERTONEWTON
+#include "Transforms/Passes.h.inc"
+} // namespace rnnc
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::rnn;
+
+namespace {
+
+/// For every axis of a value: the element, or -1 - l where it runs with lane axis l.
+using Index = std::vector<int64_t>;
+
+int64_t lane(int64_t axis) { return -1 - axis; }
+
+class GroupLowering {
+public:
+  GroupLowering(CellOp cell, const StateGroup& group, const LaneAxes& axes, Type compute,
+                int64_t limit)
+      : cell(cell), group(group), axes(axes), compute(compute), limit(limit),
+        context(cell.getContext()) {}
+
+  /// Builds the system at the end of `into`; failure after a diagnostic.
+  LogicalResult lower(Block& into);
+
+private:
+  struct Result {
+    Value value; // in the Rnn dialect
+    Index index; // of that value
+    Index slot;  // of the tensor that it goes to
+    FlatSymbolRefAttr tensor;
+  };
+
+  LogicalResult checkBlock();
+  LogicalResult listResults();
+  LogicalResult listElements(Operation* set, Value value, FlatSymbolRefAttr tensor, ArrayType type,
+                             ArrayRef<int64_t> laneOfAxis);
+  LogicalResult outputAxes(OutputOp output, Value value, SmallVectorImpl<int64_t>& laneOfAxis);
+  LogicalResult demand();
+  LogicalResult demandOperands(Operation* op, const Index& index);
+  LogicalResult want(Operation* by, Value value, Index index);
+  Index broadcastIndex(Value value, const Index& index);
+  void build(Block& into);
+  Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
+  newton::SlotAttr slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back);
+  Value element(Value value, const Index& index) { return built.at({value.getAsOpaquePointer(), index}); }
+  Location nameElement(Location loc, const Index& index);
+
+  CellOp cell;
+  const StateGroup& group;
+  const LaneAxes& axes;
+  Type compute;
+  int64_t limit;
+  MLIRContext* context;
+
+  SmallVector<Result> states, outputs;
+  llvm::DenseMap<Value, std::set<Index>> wanted;
+  int64_t count = 0;
+  std::map<std::pair<const void*, Index>, Value> built;
+};
+
+} // namespace
+
+/// Sizes of a block must be known; says which term couples a free axis, and what would help.
+LogicalResult GroupLowering::checkBlock() {
+  for (StateGroup::Coupling coupling : group.couplings) {
+    auto type = cast<ArrayType>(coupling.state.getType());
+    DimAttr dim = type.getDims()[coupling.axis];
+    if (!dim.isFree())
+      continue;
+    Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
+    return emitError(at->getLoc())
+           << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << dim.str()
+           << "' of the state '" << coupling.state.getSymName()
+           << "': the Jacobian is dense, and the size of a block must be fixed; bind it with --dim "
+           << dim.str() << "=N [RNN0401]";
+  }
+  return success();
+}
+
+newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back) {
+  SmallVector<int64_t> lanes, at;
+  for (int64_t i : index) {
+    lanes.push_back(i < 0 ? -1 - i : -1);
+    at.push_back(i < 0 ? 0 : i);
+  }
+  return newton::SlotAttr::get(context, tensor, lanes, at, back);
+}
+
+/// Every element of a tensor along its block axes, row-major.
+LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbolRefAttr tensor,
+                                          ArrayType type, ArrayRef<int64_t> laneOfAxis) {
+  bool isState = isa<SetStateOp>(set);
+  Index index(type.getRank(), 0);
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    if (laneOfAxis[i] >= 0)
+      index[i] = lane(laneOfAxis[i]);
+  while (true) {
+    (isState ? states : outputs).push_back({value, broadcastIndex(value, index), index, tensor});
+    if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
+      return emitError(set->getLoc())
+             << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
+    int64_t axis = type.getRank() - 1;
+    for (; axis >= 0; --axis) {
+      if (index[axis] < 0)
+        continue;
+      if (++index[axis] < type.getDims()[axis].getSize())
+        break;
+      index[axis] = 0;
+    }
+    if (axis < 0)
+      return success();
+  }
+}
+
+/// The lane axis of each axis of an output: where its value runs with one, or by the dim's name.
+LogicalResult GroupLowering::outputAxes(OutputOp output, Value value,
+                                        SmallVectorImpl<int64_t>& laneOfAxis) {
+  auto type = cast<ArrayType>(output.getType()), from = cast<ArrayType>(value.getType());
+  ArrayRef<int64_t> known = axes.axesOf(value);
+  unsigned offset = type.getRank() - from.getRank();
+  std::set<int64_t> used;
+  laneOfAxis.assign(type.getRank(), -1);
+  for (unsigned i = offset; i < type.getRank() && !known.empty(); ++i)
+    if ((laneOfAxis[i] = known[i - offset]) >= 0)
+      used.insert(laneOfAxis[i]);
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    for (auto [axis, dim] : llvm::enumerate(group.lanes))
+      if (laneOfAxis[i] < 0 && !used.contains(axis) && type.getDims()[i].matches(dim)) {
+        laneOfAxis[i] = axis;
+        used.insert(axis);
+      }
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    if (laneOfAxis[i] < 0 && type.getDims()[i].isFree())
+      return emitError(output.getLoc())
+             << "not supported yet: the output '" << output.getSymName() << "' runs over '"
+             << type.getDims()[i].str() << "', which is no lane axis of the states that it reads"
+             << " [RNN0403]";
+  if (used.size() != group.lanes.size())
+    return emitError(output.getLoc())
+           << "not supported yet: the output '" << output.getSymName()
+           << "' has one value for all lanes; give it the axes of the states that it reads"
+           << " [RNN0403]";
+  return success();
+}
+
+LogicalResult GroupLowering::listResults() {
+  for (StateOp state : group.states)
+    for (auto set : cell.getStep().getBody().front().getOps<SetStateOp>())
+      if (set.getName() == state.getSymName() &&
+          failed(listElements(set, set.getValue(), set.getNameAttr(), cast<ArrayType>(state.getType()),
+                              group.axes.lookup(state))))
+        return failure();
+  for (OutputOp output : group.outputs)
+    for (auto set : cell.getStep().getBody().front().getOps<SetOutputOp>()) {
+      if (set.getName() != output.getSymName())
+        continue;
+      SmallVector<int64_t> laneOfAxis;
+      if (failed(outputAxes(output, set.getValue(), laneOfAxis)) ||
+          failed(listElements(set, set.getValue(), set.getNameAttr(),
+                              cast<ArrayType>(output.getType()), laneOfAxis)))
+        return failure();
+    }
+  return success();
+}
+
+/// The index into an operand for an index into what it broadcasts to.
+Index GroupLowering::broadcastIndex(Value value, const Index& index) {
+  auto type = cast<ArrayType>(value.getType());
+  Index result(index.end() - type.getRank(), index.end());
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    if (type.getDims()[i].isOne())
+      result[i] = 0;
+  return result;
+}
+
+LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
+  if (wanted[value].insert(std::move(index)).second && ++count > limit)
+    return emitError(by->getLoc()) << "the cell unrolls to more than " << limit
+                                   << " scalar operations a lane; raise it with --limit "
+                                      "operations=N [RNN0402]";
+  return success();
+}
+
+/// The size of a contracted axis; a diagnostic where it is free.
+static FailureOr<int64_t> contractedSize(Operation* op, DimAttr a, DimAttr b) {
+  if (!a.isFree() || !b.isFree())
+    return a.isFree() ? b.getSize() : a.getSize();
+  emitError(op->getLoc()) << "not supported yet: a contraction over '" << a.str()
+                          << "' that depends on no state would be moved out of the recurrence; pass "
+                             "its result as an input [RNN0404]";
+  return failure();
+}
+
+LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims(),
+                      rhs = matmul.getRhs().getType().getDims();
+    unsigned batch = lhs.size() - 2;
+    FailureOr<int64_t> size = contractedSize(op, lhs.back(), rhs[batch]);
+    if (failed(size))
+      return failure();
+    for (int64_t j = 0; j < *size; ++j) {
+      Index left(index.begin(), index.begin() + batch + 1), right(index.begin(), index.begin() + batch);
+      left.push_back(j);
+      right.push_back(j);
+      right.insert(right.end(), index.begin() + batch + 1, index.end());
+      if (failed(want(op, matmul.getLhs(), left)) || failed(want(op, matmul.getRhs(), right)))
+        return failure();
+    }
+    return success();
+  }
+  if (auto sum = dyn_cast<SumOp>(op)) {
+    DimAttr dim = sum.getOperand().getType().getDims()[sum.getAxis()];
+    FailureOr<int64_t> size = contractedSize(op, dim, dim);
+    if (failed(size))
+      return failure();
+    for (int64_t j = 0; j < *size; ++j) {
+      Index from = index;
+      from.insert(from.begin() + sum.getAxis(), j);
+      if (failed(want(op, sum.getOperand(), from)))
+        return failure();
+    }
+    return success();
+  }
+  for (Value operand : op->getOperands())
+    if (failed(want(op, operand, broadcastIndex(operand, index))))
+      return failure();
+  return success();
+}
+
+LogicalResult GroupLowering::demand() {
+  for (const Result& result : llvm::concat<const Result>(states, outputs))
+    if (failed(want(result.value.getDefiningOp(), result.value, result.index)))
+      return failure();
+  for (Operation& op : llvm::reverse(cell.getStep().getBody().front())) {
+    if (op.getNumResults() == 0)
+      continue;
+    auto it = wanted.find(op.getResult(0));
+    if (it == wanted.end())
+      continue;
+    std::set<Index> indices = it->second; // `wanted` may grow below
+    for (const Index& index : indices)
+      if (failed(demandOperands(&op, index)))
+        return failure();
+  }
+  return success();
+}
+
+/// `z` becomes `z[2]` where it is one element of a block.
+Location GroupLowering::nameElement(Location loc, const Index& index) {
+  auto named = dyn_cast<NameLoc>(loc);
+  std::string text;
+  for (int64_t i : index)
+    if (i >= 0)
+      text += (text.empty() ? "[" : ", ") + std::to_string(i);
+  if (!named || text.empty())
+    return loc;
+  return NameLoc::get(StringAttr::get(context, named.getName().getValue() + text + "]"),
+                      named.getChildLoc());
+}
+
+Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index& index,
+                                  Location loc) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return buildNumber(builder, loc, compute, constant.getValue().convertToDouble());
+  auto add = [&](Value sum, Value term) {
+    return sum ? Value(arith::AddFOp::create(builder, loc, sum, term)) : term;
+  };
+  Value sum;
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims(),
+                      rhs = matmul.getRhs().getType().getDims();
+    unsigned batch = lhs.size() - 2;
+    int64_t size = lhs.back().isFree() ? rhs[batch].getSize() : lhs.back().getSize();
+    for (int64_t j = 0; j < size; ++j) {
+      Index left(index.begin(), index.begin() + batch + 1), right(index.begin(), index.begin() + batch);
+      left.push_back(j);
+      right.push_back(j);
+      right.insert(right.end(), index.begin() + batch + 1, index.end());
+      sum = add(sum, arith::MulFOp::create(builder, loc, element(matmul.getLhs(), left),
+                                           element(matmul.getRhs(), right)));
+    }
+    return sum;
+  }
+  if (auto reduce = dyn_cast<SumOp>(op)) {
+    int64_t size = reduce.getOperand().getType().getDims()[reduce.getAxis()].getSize();
+    for (int64_t j = 0; j < size; ++j) {
+      Index from = index;
+      from.insert(from.begin() + reduce.getAxis(), j);
+      sum = add(sum, element(reduce.getOperand(), from));
+    }
+    return sum;
+  }
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(element(operand, broadcastIndex(operand, index)));
+  return buildScalar(builder, loc, op, operands, compute);
+}
+
+void GroupLowering::build(Block& into) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&into);
+  Block& step = cell.getStep().getBody().front();
+
+  // Inputs and params in the order of their declarations, elements row-major.
+  using Leaf = std::pair<Attribute, std::pair<int64_t, Index>>; // tensor, steps back, element
+  SmallVector<Leaf> inputs, params;
+  DenseMap<Attribute, std::set<std::pair<int64_t, Index>>> byTensor;
+  for (Operation& op : step)
+    if (op.getNumResults() && wanted.contains(op.getResult(0)))
+      for (const Index& index : wanted[op.getResult(0)]) {
+        if (auto read = dyn_cast<InputAtOp>(op))
+          byTensor[read.getNameAttr()].insert({read.getBack(), index});
+        else if (auto read = dyn_cast<ParamValueOp>(op))
+          byTensor[read.getNameAttr()].insert({0, index});
+      }
+  for (Operation& decl : cell.getBody().front()) {
+    auto name = decl.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    if (!isa<InputOp, ParamOp>(decl))
+      continue;
+    auto ref = FlatSymbolRefAttr::get(name);
+    for (const auto& element : byTensor[ref])
+      (isa<InputOp>(decl) ? inputs : params).push_back({ref, element});
+  }
+  auto slots = [&](auto& list, auto get) {
+    SmallVector<Attribute> attrs;
+    for (auto& item : list)
+      attrs.push_back(get(item));
+    return builder.getArrayAttr(attrs);
+  };
+  auto ofResult = [&](const Result& r) { return slot(r.tensor, r.slot, 0); };
+  auto ofLeaf = [&](const Leaf& leaf) {
+    return slot(cast<FlatSymbolRefAttr>(leaf.first), leaf.second.second, leaf.second.first);
+  };
+  SmallVector<Attribute> laneAxes;
+  for (DimAttr dim : group.lanes)
+    laneAxes.push_back(builder.getStringAttr(dim.str()));
+
+  std::string name = (cell.getSymName() + "_" + StateOp(group.states.front()).getSymName()).str();
+  auto system = newton::SystemOp::create(
+      builder, cell.getLoc(), builder.getStringAttr(name), TypeAttr::get(compute),
+      builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
+      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr());
+  Block& block = system.getStep().emplaceBlock();
+  std::map<std::pair<const void*, std::pair<int64_t, Index>>, Value> leaves;
+  auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
+    auto attr = slot(cast<FlatSymbolRefAttr>(tensor), index, back);
+    Location loc = NameLoc::get(builder.getStringAttr(attr.display()));
+    leaves[{tensor.getAsOpaquePointer(), {back, index}}] = block.addArgument(compute, loc);
+  };
+  for (const Result& state : states)
+    addArgument(state.tensor, 1, state.slot);
+  for (const Leaf& leaf : llvm::concat<const Leaf>(inputs, params))
+    addArgument(leaf.first, leaf.second.first, leaf.second.second);
+
+  builder.setInsertionPointToStart(&block);
+  for (Operation& op : step) {
+    if (!op.getNumResults() || !wanted.contains(op.getResult(0)))
+      continue;
+    for (const Index& index : wanted[op.getResult(0)]) {
+      Value value;
+      if (auto read = dyn_cast<StateAtOp>(op))
+        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {read.getBack(), index}});
+      else if (auto read = dyn_cast<InputAtOp>(op))
+        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {read.getBack(), index}});
+      else if (auto read = dyn_cast<ParamValueOp>(op))
+        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {0, index}});
+      else
+        value = buildElement(builder, &op, index, nameElement(op.getLoc(), index));
+      built[{op.getResult(0).getAsOpaquePointer(), index}] = value;
+    }
+  }
+  SmallVector<Value> results;
+  for (const Result& result : llvm::concat<const Result>(states, outputs))
+    results.push_back(element(result.value, result.index));
+  newton::YieldOp::create(builder, cell.getLoc(), results);
+}
+
+LogicalResult GroupLowering::lower(Block& into) {
+  if (failed(checkBlock()) || failed(listResults()) || failed(demand()))
+    return failure();
+  build(into);
+  return success();
+}
+
+/// The boundary of the cell, in the order of the file.
+static void declareTensors(CellOp cell, Block& into) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&into);
+  for (Operation& decl : cell.getBody().front()) {
+    auto typeAttr = decl.getAttrOfType<TypeAttr>("type");
+    if (!typeAttr)
+      continue;
+    newton::Role role = isa<InputOp>(decl)   ? newton::Role::Input
+                        : isa<ParamOp>(decl) ? newton::Role::Param
+                        : isa<StateOp>(decl) ? newton::Role::State
+                                             : newton::Role::Output;
+    SmallVector<Attribute> dims;
+    SmallVector<int64_t> sizes;
+    for (DimAttr dim : cast<ArrayType>(typeAttr.getValue()).getDims()) {
+      dims.push_back(builder.getStringAttr(dim.str()));
+      sizes.push_back(dim.getSize());
+    }
+    double fill = 0;
+    if (auto state = dyn_cast<StateOp>(decl))
+      fill = state.getInit().convertToDouble();
+    if (auto input = dyn_cast<InputOp>(decl))
+      fill = input.getBefore().convertToDouble();
+    auto state = dyn_cast<StateOp>(decl);
+    newton::TensorOp::create(builder, decl.getLoc(), newton::RoleAttr::get(builder.getContext(), role),
+                             SymbolTable::getSymbolName(&decl),
+                             builder.getArrayAttr(dims), builder.getDenseI64ArrayAttr(sizes),
+                             builder.getF64FloatAttr(fill),
+                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr());
+  }
+}
+
+namespace {
+struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
+  using LowerToNewtonBase::LowerToNewtonBase;
+
+  void runOnOperation() override {
+    OpBuilder builder(&getContext());
+    if (compute != "f32" && compute != "f64") {
+      getOperation().emitError() << "computes in f32 or f64, not '" << compute << "'";
+      return signalPassFailure();
+    }
+    Type type = compute == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());
+    for (CellOp cell : llvm::make_early_inc_range(getOperation().getOps<CellOp>())) {
+      builder.setInsertionPoint(cell);
+      auto lowered = newton::CellOp::create(builder, cell.getLoc(), cell.getSymName());
+      Block& body = lowered.getBody().emplaceBlock();
+      declareTensors(cell, body);
+      LaneAxes axes(cell);
+      for (const StateGroup& group : axes.groups())
+        if (failed(GroupLowering(cell, group, axes, type, operations).lower(body)))
+          return signalPassFailure();
+      cell.erase();
+    }
+  }
+};
+} // namespace

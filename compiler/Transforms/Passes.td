@@ -1,0 +1,46 @@
+//===- Passes.td - one pass, one verb, one file ---------------------------------------------------===//
+
+#ifndef RNNC_PASSES
+#define RNNC_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
+  let summary = "Turn cells over arrays into systems of scalars a lane";
+  let description = [{
+    Lane axes disappear, block axes are unrolled, every group of coupled states becomes one
+    newton.system whose slots say where its scalars live. After it no pass knows about arrays.
+
+    `h[t] = a * h[t-1]` over [d] becomes a system of one state with lane axis d.
+  }];
+  let options = [
+    Option<"compute", "compute", "std::string", "\"f32\"", "f32 or f64">,
+    Option<"operations", "operations", "int64_t", "100000", "scalar operations a cell may unroll to">,
+  ];
+  let dependentDialects = ["::rnnc::newton::NewtonDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def FormFma : Pass<"form-fma", "::rnnc::newton::CellOp"> {
+  let summary = "Turn a product used once by a sum into a fused multiply-add";
+  let description = [{
+    Done once, here, so that every schedule of a target rounds alike; the back ends are told not to
+    contract on their own. `a * b + c` becomes `fma a, b, c`.
+  }];
+  let dependentDialects = ["::mlir::math::MathDialect"];
+}
+
+def DeriveJacobian : Pass<"derive-jacobian", "::rnnc::newton::CellOp"> {
+  let summary = "Differentiate each system's step by its states and prove the structure";
+  let description = [{
+    Fills the jacobian region in forward mode, one tangent a state, simplifies it, drops the entries
+    that are identically zero, and states the structure. A block of more than `max-block` states is
+    left without one: it runs sequentially.
+  }];
+  let options = [
+    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that gets a Jacobian">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+#endif
