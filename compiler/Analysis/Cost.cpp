@@ -1,4 +1,5 @@
-//===- Cost.cpp - what a step costs, from its IR --------------------------------------------------===//
+//===- Cost.cpp - what a step costs, from its IR
+//--------------------------------------------------===//
 
 #include "Analysis/Cost.h"
 
@@ -77,8 +78,8 @@ StepCost rnnc::costOfJacobian(newton::SystemOp system) {
   StepCost step = costOfStep(system);
   both.operations = std::max<int64_t>(0, both.operations - step.operations);
   both.functions = std::max<int64_t>(0, both.functions - step.functions);
-  both.throughput = std::max(0.5 * system.getStructure()->numEntries(),
-                             both.throughput - step.throughput);
+  both.throughput =
+      std::max(0.5 * system.getStructure()->numEntries(), both.throughput - step.throughput);
   return both;
 }
 

@@ -1,4 +1,5 @@
-//===- Cost.h - what a step costs, from its IR ----------------------------------------------------===//
+//===- Cost.h - what a step costs, from its IR
+//----------------------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

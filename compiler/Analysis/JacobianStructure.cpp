@@ -1,4 +1,5 @@
-//===- JacobianStructure.cpp - what a derived Jacobian looks like ---------------------------------===//
+//===- JacobianStructure.cpp - what a derived Jacobian looks like
+//---------------------------------===//
 
 #include "Analysis/JacobianStructure.h"
 

@@ -1,4 +1,5 @@
-//===- JacobianStructure.h - what a derived Jacobian looks like -----------------------------------===//
+//===- JacobianStructure.h - what a derived Jacobian looks like
+//-----------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

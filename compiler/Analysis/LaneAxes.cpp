@@ -1,4 +1,5 @@
-//===- LaneAxes.cpp - which axes of the states never meet -----------------------------------------===//
+//===- LaneAxes.cpp - which axes of the states never meet
+//-----------------------------------------===//
 
 #include "Analysis/LaneAxes.h"
 
@@ -32,9 +33,9 @@ public:
   CellOp cell;
   SmallVector<StateOp> states;
   DenseMap<Operation*, unsigned> stateIndex;
-  DenseMap<Operation*, unsigned> first;      // state -> its first node
-  DenseMap<Value, unsigned> valueFirst;      // value that depends on a state -> its first node
-  DenseMap<Value, unsigned> valueState;      // ... -> one state of its group
+  DenseMap<Operation*, unsigned> first; // state -> its first node
+  DenseMap<Value, unsigned> valueFirst; // value that depends on a state -> its first node
+  DenseMap<Value, unsigned> valueState; // ... -> one state of its group
   llvm::MapVector<Operation*, unsigned> outputState;
   SmallVector<unsigned> parent, stateParent;
   SmallVector<Operation*> coupledBy; // by node: the contraction, null where none
@@ -68,8 +69,8 @@ private:
     if (!coupledBy[root(node)])
       coupledBy[root(node)] = by;
   }
-  /// Joins the axes of `value` with those of the shape that it broadcasts to, from the right. An axis
-  /// of size 1 that is stretched couples: all places read the one element.
+  /// Joins the axes of `value` with those of the shape that it broadcasts to, from the right. An
+  /// axis of size 1 that is stretched couples: all places read the one element.
   void joinBroadcast(Value value, unsigned to, ArrayRef<DimAttr> dims, Operation* by) {
     auto type = cast<ArrayType>(value.getType());
     unsigned offset = dims.size() - type.getRank();
@@ -171,8 +172,8 @@ LaneAxes::LaneAxes(CellOp cell) {
     };
     for (unsigned axis = 0; axis < leaderDims.size(); ++axis) {
       unsigned node = graph.root(graph.first[leader] + axis);
-      bool everywhere = llvm::all_of(group.states,
-                                     [&](StateOp state) { return timesIn(state, node) == 1; });
+      bool everywhere =
+          llvm::all_of(group.states, [&](StateOp state) { return timesIn(state, node) == 1; });
       if (graph.coupledBy[node] || !everywhere)
         continue;
       laneOfRoot[node] = group.lanes.size();

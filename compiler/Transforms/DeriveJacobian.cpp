@@ -1,14 +1,15 @@
-//===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation -------------------===//
+//===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation
+//-------------------===//
 
 #include "Analysis/JacobianStructure.h"
 #include "Newton/Derivatives.h"
 #include "Transforms/Passes.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/IR/Dominance.h"
 
 namespace rnnc {
 #define GEN_PASS_DEF_DERIVEJACOBIAN
@@ -23,8 +24,8 @@ static FailureOr<SmallVector<Value>> tangentsAlong(Block& block, int64_t column,
   DenseMap<Value, Value> tangents;
   OpBuilder builder(&block, block.begin());
   Value direction = block.getArgument(column);
-  tangents[direction] = arith::ConstantOp::create(
-      builder, direction.getLoc(), builder.getFloatAttr(direction.getType(), 1));
+  tangents[direction] = arith::ConstantOp::create(builder, direction.getLoc(),
+                                                  builder.getFloatAttr(direction.getType(), 1));
   SmallVector<Operation*> ops;
   for (Operation& op : block.without_terminator())
     ops.push_back(&op);

@@ -1,4 +1,5 @@
-//===- FormFma.cpp - fuse products into sums, once ------------------------------------------------===//
+//===- FormFma.cpp - fuse products into sums, once
+//------------------------------------------------===//
 
 #include "Transforms/Passes.h"
 

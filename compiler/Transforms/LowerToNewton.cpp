@@ -1,4 +1,5 @@
-//===- LowerToNewton.cpp - arrays become scalars a lane -------------------------------------------===//
+//===- LowerToNewton.cpp - arrays become scalars a lane
+//-------------------------------------------===//
 //
 // Two walks over the equations, neither recursive. Backward: which elements of every value are
 // wanted. An element is an index that is a lane axis or a number for every axis of the value.
@@ -9,7 +10,6 @@
 #include "Analysis/LaneAxes.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
-
 
 #include <map>
 #include <set>
@@ -60,7 +60,9 @@ private:
   void build(Block& into);
   Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
   newton::SlotAttr slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back);
-  Value element(Value value, const Index& index) { return built.at({value.getAsOpaquePointer(), index}); }
+  Value element(Value value, const Index& index) {
+    return built.at({value.getAsOpaquePointer(), index});
+  }
   Location nameElement(Location loc, const Index& index);
 
   CellOp cell;
@@ -87,8 +89,8 @@ LogicalResult GroupLowering::checkBlock() {
       continue;
     Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
     return emitError(at->getLoc())
-           << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << dim.str()
-           << "' of the state '" << coupling.state.getSymName()
+           << (coupling.by ? "this term couples" : "nothing separates") << " the axis '"
+           << dim.str() << "' of the state '" << coupling.state.getSymName()
            << "': the Jacobian is dense, and the size of a block must be fixed; bind it with --dim "
            << dim.str() << "=N [RNN0401]";
   }
@@ -165,8 +167,8 @@ LogicalResult GroupLowering::listResults() {
   for (StateOp state : group.states)
     for (auto set : cell.getStep().getBody().front().getOps<SetStateOp>())
       if (set.getName() == state.getSymName() &&
-          failed(listElements(set, set.getValue(), set.getNameAttr(), cast<ArrayType>(state.getType()),
-                              group.axes.lookup(state))))
+          failed(listElements(set, set.getValue(), set.getNameAttr(),
+                              cast<ArrayType>(state.getType()), group.axes.lookup(state))))
         return failure();
   for (OutputOp output : group.outputs)
     for (auto set : cell.getStep().getBody().front().getOps<SetOutputOp>()) {
@@ -203,9 +205,10 @@ LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
 static FailureOr<int64_t> contractedSize(Operation* op, DimAttr a, DimAttr b) {
   if (!a.isFree() || !b.isFree())
     return a.isFree() ? b.getSize() : a.getSize();
-  emitError(op->getLoc()) << "not supported yet: a contraction over '" << a.str()
-                          << "' that depends on no state would be moved out of the recurrence; pass "
-                             "its result as an input [RNN0404]";
+  emitError(op->getLoc())
+      << "not supported yet: a contraction over '" << a.str()
+      << "' that depends on no state would be moved out of the recurrence; pass "
+         "its result as an input [RNN0404]";
   return failure();
 }
 
@@ -218,7 +221,8 @@ LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
     if (failed(size))
       return failure();
     for (int64_t j = 0; j < *size; ++j) {
-      Index left(index.begin(), index.begin() + batch + 1), right(index.begin(), index.begin() + batch);
+      Index left(index.begin(), index.begin() + batch + 1),
+          right(index.begin(), index.begin() + batch);
       left.push_back(j);
       right.push_back(j);
       right.insert(right.end(), index.begin() + batch + 1, index.end());
@@ -291,7 +295,8 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
     unsigned batch = lhs.size() - 2;
     int64_t size = lhs.back().isFree() ? rhs[batch].getSize() : lhs.back().getSize();
     for (int64_t j = 0; j < size; ++j) {
-      Index left(index.begin(), index.begin() + batch + 1), right(index.begin(), index.begin() + batch);
+      Index left(index.begin(), index.begin() + batch + 1),
+          right(index.begin(), index.begin() + batch);
       left.push_back(j);
       right.push_back(j);
       right.insert(right.end(), index.begin() + batch + 1, index.end());
@@ -423,10 +428,10 @@ static void declareTensors(CellOp cell, Block& into) {
     if (auto input = dyn_cast<InputOp>(decl))
       fill = input.getBefore().convertToDouble();
     auto state = dyn_cast<StateOp>(decl);
-    newton::TensorOp::create(builder, decl.getLoc(), newton::RoleAttr::get(builder.getContext(), role),
-                             SymbolTable::getSymbolName(&decl),
-                             builder.getArrayAttr(dims), builder.getDenseI64ArrayAttr(sizes),
-                             builder.getF64FloatAttr(fill),
+    newton::TensorOp::create(builder, decl.getLoc(),
+                             newton::RoleAttr::get(builder.getContext(), role),
+                             SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
+                             builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
                              state && state.getHidden() ? builder.getUnitAttr() : UnitAttr());
   }
 }

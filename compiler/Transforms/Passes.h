@@ -1,4 +1,5 @@
-//===- Passes.h - the passes between the dialects -------------------------------------------------===//
+//===- Passes.h - the passes between the dialects
+//-------------------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

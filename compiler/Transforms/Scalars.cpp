@@ -1,4 +1,5 @@
-//===- Scalars.cpp - the built-in functions on scalars --------------------------------------------===//
+//===- Scalars.cpp - the built-in functions on scalars
+//--------------------------------------------===//
 
 #include "Transforms/Scalars.h"
 #include "Newton/Newton.h"

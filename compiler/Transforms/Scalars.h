@@ -1,4 +1,5 @@
-//===- Scalars.h - the built-in functions on scalars ----------------------------------------------===//
+//===- Scalars.h - the built-in functions on scalars
+//----------------------------------------------===//
 #pragma once
 
 #include "Rnn/Rnn.h"

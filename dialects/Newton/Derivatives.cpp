@@ -1,4 +1,5 @@
-//===- Derivatives.cpp - the derivative rules, all in one place -----------------------------------===//
+//===- Derivatives.cpp - the derivative rules, all in one place
+//-----------------------------------===//
 
 #include "Newton/Derivatives.h"
 #include "Newton/Newton.h"
@@ -23,8 +24,8 @@ struct Expr {
 
   Expr with(Value v) const { return {builder, loc, v}; }
   Expr constant(double number) const {
-    return with(arith::ConstantOp::create(*builder, loc,
-                                          builder->getFloatAttr(value.getType(), number)));
+    return with(
+        arith::ConstantOp::create(*builder, loc, builder->getFloatAttr(value.getType(), number)));
   }
   friend Expr operator+(Expr a, Expr b) {
     return a.with(arith::AddFOp::create(*a.builder, a.loc, a.value, b.value));
@@ -45,15 +46,17 @@ struct Expr {
   friend Expr operator-(double a, Expr b) { return b.constant(a) - b; }
   friend Expr operator*(double a, Expr b) { return b.constant(a) * b; }
   friend Expr operator/(double a, Expr b) { return b.constant(a) / b; }
-  template <typename OpT> Expr apply() const { return with(OpT::create(*builder, loc, value)); }
+  template <typename OpT>
+  Expr apply() const {
+    return with(OpT::create(*builder, loc, value));
+  }
 };
 
 /// y = f(x): the rule gives dy/dx from x and y.
 using UnaryRule = Expr (*)(Expr x, Expr y);
 
 template <typename OpT, UnaryRule rule>
-struct UnaryModel
-    : DerivativeOpInterface::template ExternalModel<UnaryModel<OpT, rule>, OpT> {
+struct UnaryModel : DerivativeOpInterface::template ExternalModel<UnaryModel<OpT, rule>, OpT> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
     Expr x{&builder, op->getLoc(), op->getOperand(0)};
@@ -118,10 +121,12 @@ struct SelectModel : DerivativeOpInterface::ExternalModel<SelectModel, arith::Se
   }
 };
 
-template <typename OpT, UnaryRule rule> void unary(MLIRContext* context) {
+template <typename OpT, UnaryRule rule>
+void unary(MLIRContext* context) {
   OpT::template attachInterface<UnaryModel<OpT, rule>>(*context);
 }
-template <typename OpT, BinaryRule byLhs, BinaryRule byRhs> void binary(MLIRContext* context) {
+template <typename OpT, BinaryRule byLhs, BinaryRule byRhs>
+void binary(MLIRContext* context) {
   OpT::template attachInterface<BinaryModel<OpT, byLhs, byRhs>>(*context);
 }
 
@@ -130,8 +135,8 @@ void attachArith(MLIRContext* c) {
          [](Expr a, Expr, Expr) { return a.constant(1); }>(c);
   binary<arith::SubFOp, [](Expr a, Expr, Expr) { return a.constant(1); },
          [](Expr a, Expr, Expr) { return a.constant(-1); }>(c);
-  binary<arith::MulFOp, [](Expr, Expr b, Expr) { return b; },
-         [](Expr a, Expr, Expr) { return a; }>(c);
+  binary<arith::MulFOp, [](Expr, Expr b, Expr) { return b; }, [](Expr a, Expr, Expr) { return a; }>(
+      c);
   binary<arith::DivFOp, [](Expr, Expr b, Expr) { return 1 / b; },
          [](Expr, Expr b, Expr y) { return -(y / b); }>(c);
   unary<arith::NegFOp, [](Expr x, Expr) { return x.constant(-1); }>(c);
@@ -162,12 +167,10 @@ void attachTrigonometry(MLIRContext* c) {
   unary<math::SinOp, [](Expr x, Expr) { return x.apply<math::CosOp>(); }>(c);
   unary<math::CosOp, [](Expr x, Expr) { return -x.apply<math::SinOp>(); }>(c);
   unary<math::TanOp, [](Expr, Expr y) { return 1 + y * y; }>(c);
-  unary<math::AsinOp, [](Expr x, Expr) {
-    return 1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>();
-  }>(c);
-  unary<math::AcosOp, [](Expr x, Expr) {
-    return -(1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>());
-  }>(c);
+  unary<math::AsinOp, [](Expr x, Expr) { return 1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>(); }>(
+      c);
+  unary<math::AcosOp,
+        [](Expr x, Expr) { return -(1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>()); }>(c);
   unary<math::AtanOp, [](Expr x, Expr) { return 1 / (1 + x * x); }>(c);
   binary<math::Atan2Op, [](Expr a, Expr b, Expr) { return b / (a * a + b * b); },
          [](Expr a, Expr b, Expr) { return -(a / (a * a + b * b)); }>(c);
@@ -202,11 +205,11 @@ Value rnnc::newton::chainRule(Operation* op, OpBuilder& builder, ArrayRef<Value>
 }
 
 void rnnc::newton::registerDerivativeModels(DialectRegistry& registry) {
-  registry.addExtension(+[](MLIRContext* context, arith::ArithDialect*, math::MathDialect*,
-                            NewtonDialect*) {
-    attachArith(context);
-    attachExponentials(context);
-    attachTrigonometry(context);
-    attachKinks(context);
-  });
+  registry.addExtension(
+      +[](MLIRContext* context, arith::ArithDialect*, math::MathDialect*, NewtonDialect*) {
+        attachArith(context);
+        attachExponentials(context);
+        attachTrigonometry(context);
+        attachKinks(context);
+      });
 }

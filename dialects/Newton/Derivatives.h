@@ -1,4 +1,5 @@
-//===- Derivatives.h - symbolic derivatives of scalar ops -----------------------------------------===//
+//===- Derivatives.h - symbolic derivatives of scalar ops
+//-----------------------------------------===//
 #pragma once
 
 #include "mlir/IR/Builders.h"

@@ -1,0 +1,25 @@
+//===- EmitKernel.h - a system's step as a vector kernel
+//------------------------------------------===//
+#pragma once
+
+#include "Newton/Newton.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace rnnc {
+
+/// Which kernel of a system: how many columns a vector, with or without the Jacobian's product.
+struct KernelShape {
+  int64_t width;
+  bool jacobian;
+  bool fma; // the target fuses multiply-adds
+};
+
+/// Builds the kernel `name` of the signature rnn_shoot_fn (runtime/include/rnn/module.h), as a
+/// function over vectors in a module of its own: the loop over the steps of a chunk, the step code
+/// once, and beside it the product of the Jacobians where asked.
+mlir::OwningOpRef<mlir::ModuleOp> emitKernel(newton::SystemOp system, llvm::StringRef name,
+                                             KernelShape shape);
+
+} // namespace rnnc

@@ -1,0 +1,248 @@
+//===- HostCell.cpp - a cell compiled for this process
+//--------------------------------------------===//
+
+#include "Analysis/Cost.h"
+#include "Newton/Newton.h"
+#include "Target/Cpu/EmitKernel.h"
+#include "Target/Cpu/Jit.h"
+#include "rnnc/Compiler.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <chrono>
+#include <deque>
+#include <mutex>
+
+using namespace mlir;
+using namespace rnnc;
+using llvm::Expected;
+
+namespace {
+
+/// The cost model's clock: Analysis/Cost counts cycles, the runtime's estimates are in nanoseconds.
+constexpr double kNanosecondsPerCycle = 0.3;
+
+class HostCell : public CompiledCell {
+public:
+  HostCell(newton::CellOp cell, CpuTarget target, std::unique_ptr<Jit> jit);
+
+  const rnn_module_table* table() const override { return &module; }
+  double compileSeconds() const override {
+    std::lock_guard lock(mutex);
+    return seconds;
+  }
+  int64_t compiledKernels() const override {
+    std::lock_guard lock(mutex);
+    return compiled.size();
+  }
+  std::string lastError() const override {
+    std::lock_guard lock(mutex);
+    return error;
+  }
+
+private:
+  const char* text(StringRef string);
+  void describeTensors();
+  void describeSystem(newton::SystemOp system);
+  std::vector<rnn_slot>& slots(ArrayAttr list);
+  rnn_shoot_fn resolve(uint32_t system, uint32_t kernel, bool jacobian);
+
+  OwningOpRef<ModuleOp> owner; // a copy: the caller's module may go
+  newton::CellOp cell;
+  CpuTarget target;
+  std::unique_ptr<Jit> jit;
+
+  std::deque<std::string> strings; // stable addresses for everything that the table points to
+  std::deque<std::vector<const char*>> names;
+  std::deque<std::vector<int64_t>> sizes;
+  std::deque<std::vector<rnn_slot>> slotLists;
+  std::deque<std::vector<uint32_t>> pairs;
+  std::deque<std::vector<rnn_cpu_kernel>> kernels;
+  std::vector<rnn_tensor_desc> tensors;
+  std::vector<rnn_system_desc> systems;
+  std::vector<newton::SystemOp> ops;
+  llvm::StringMap<uint32_t> tensorIndex;
+  rnn_module_table module{};
+
+  mutable std::mutex mutex;
+  std::map<std::tuple<uint32_t, uint32_t, bool>, rnn_shoot_fn> compiled;
+  double seconds = 0;
+  std::string error;
+};
+
+} // namespace
+
+const char* HostCell::text(StringRef string) {
+  strings.push_back(string.str());
+  return strings.back().c_str();
+}
+
+HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit> jit)
+    : owner(ModuleOp::create(source.getLoc())), target(std::move(target)), jit(std::move(jit)) {
+  cell = cast<newton::CellOp>(source->clone());
+  owner->push_back(cell);
+  describeTensors();
+  for (auto system : cell.ops<newton::SystemOp>())
+    describeSystem(system);
+  module.abi_version = RNN_ABI_VERSION;
+  module.size = sizeof(module);
+  module.cell = text(cell.getSymName());
+  module.tensors = tensors.size();
+  module.tensor = tensors.data();
+  module.systems = systems.size();
+  module.system = systems.data();
+  module.resolve_context = this;
+  module.resolve = [](void* self, uint32_t system, uint32_t kernel, uint32_t jacobian) {
+    return static_cast<HostCell*>(self)->resolve(system, kernel, jacobian != 0);
+  };
+}
+
+void HostCell::describeTensors() {
+  for (auto tensor : cell.ops<newton::TensorOp>()) {
+    tensorIndex[tensor.getSymName()] = tensors.size();
+    auto& dims = names.emplace_back();
+    for (Attribute dim : tensor.getDims())
+      dims.push_back(text(cast<StringAttr>(dim)));
+    auto& size = sizes.emplace_back(tensor.getSizes().begin(), tensor.getSizes().end());
+    tensors.push_back({text(tensor.getSymName()), static_cast<rnn_role>(tensor.getRole()),
+                       static_cast<uint32_t>(dims.size()), dims.data(), size.data(),
+                       tensor.getFill().convertToDouble(), tensor.getHidden()});
+  }
+}
+
+std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {
+  auto& result = slotLists.emplace_back();
+  for (auto attr : list.getAsRange<newton::SlotAttr>()) {
+    rnn_slot slot{};
+    slot.tensor = tensorIndex.lookup(attr.getTensor().getValue());
+    slot.back = attr.getBack();
+    for (auto [axis, lane] : llvm::enumerate(attr.getLanes())) {
+      slot.lane_axis[axis] = lane;
+      slot.at[axis] = attr.getAt()[axis];
+    }
+    result.push_back(slot);
+  }
+  return result;
+}
+
+/// The size of a lane axis: that of any tensor axis that runs with it.
+static int64_t laneSize(newton::CellOp cell, newton::SystemOp system, int64_t lane) {
+  for (auto slot : system.getStates().getAsRange<newton::SlotAttr>())
+    for (auto [axis, runsWith] : llvm::enumerate(slot.getLanes()))
+      if (runsWith == lane)
+        return cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()))
+            .getSizes()[axis];
+  return -1;
+}
+
+void HostCell::describeSystem(newton::SystemOp system) {
+  rnn_system_desc desc{};
+  desc.name = text(system.getSymName());
+  auto& lanes = names.emplace_back();
+  auto& laneSizes = sizes.emplace_back();
+  for (auto [i, axis] : llvm::enumerate(system.getLaneAxes())) {
+    lanes.push_back(text(cast<StringAttr>(axis)));
+    laneSizes.push_back(laneSize(cell, system, i));
+  }
+  desc.lane_rank = lanes.size();
+  desc.lane_axes = lanes.data();
+  desc.lane_sizes = laneSizes.data();
+  desc.states = system.numStates();
+  desc.inputs = system.numInputs();
+  desc.params = system.numParams();
+  desc.outputs = system.numOutputs();
+  desc.state_slots = slots(system.getStates()).data();
+  desc.input_slots = slots(system.getInputs()).data();
+  desc.param_slots = slots(system.getParams()).data();
+  desc.output_slots = slots(system.getOutputs()).data();
+  auto& carry = pairs.emplace_back();
+  if (system.hasJacobian()) {
+    for (int64_t place : system.getStructure()->getCarry())
+      carry.push_back(place);
+    desc.carry = system.getStructure()->numCarry();
+    desc.linear = system.getStructure()->getLinear();
+  }
+  desc.carry_index = carry.data();
+  StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
+  desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
+               kNanosecondsPerCycle * (jacobian.throughput +
+                                       0.5 * static_cast<double>(compositionOperations(system)))};
+  unsigned bits = system.getCompute().getIntOrFloatBitWidth();
+  rnn_dtype compute = bits == 64 ? RNN_F64 : RNN_F32;
+  auto& list = kernels.emplace_back();
+  list.push_back({compute, target.narrow(bits), nullptr, nullptr});
+  list.push_back({compute, target.wide(bits), nullptr, nullptr});
+  desc.kernels = list.size();
+  desc.kernel = list.data();
+  systems.push_back(desc);
+  ops.push_back(system);
+}
+
+rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) {
+  std::lock_guard lock(mutex);
+  rnn_shoot_fn& entry = compiled[{system, kernel, jacobian}];
+  if (entry)
+    return entry;
+  auto start = std::chrono::steady_clock::now();
+  const rnn_cpu_kernel& what = systems[system].kernel[kernel];
+  std::string name = (ops[system].getSymName() + "_w" + llvm::Twine(what.width) +
+                      (jacobian ? "_jacobian" : "_shoot"))
+                         .str();
+  OwningOpRef<ModuleOp> built =
+      emitKernel(ops[system], name, {static_cast<int64_t>(what.width), jacobian, target.fma});
+  Expected<void*> address = jit->compile(*built, name);
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!address) {
+    error = llvm::toString(address.takeError());
+    compiled.erase({system, kernel, jacobian});
+    return nullptr;
+  }
+  return entry = reinterpret_cast<rnn_shoot_fn>(*address);
+}
+
+static Expected<newton::CellOp> findCell(ModuleOp module, StringRef name) {
+  for (auto cell : module.getOps<newton::CellOp>())
+    if (name.empty() || cell.getSymName() == name)
+      return cell;
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "the module has no cell '" + name + "'");
+}
+
+Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, StringRef name,
+                                                             StringRef arch) {
+  auto cell = findCell(newton, name);
+  if (!cell)
+    return cell.takeError();
+  auto target = cpuTarget(arch);
+  if (!target)
+    return target.takeError();
+  auto jit = Jit::create(*target);
+  if (!jit)
+    return jit.takeError();
+  return std::make_unique<HostCell>(*cell, *target, std::move(*jit));
+}
+
+Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringRef arch,
+                                        KernelText kind) {
+  auto cell = findCell(newton, name);
+  if (!cell)
+    return cell.takeError();
+  auto target = cpuTarget(arch);
+  if (!target)
+    return target.takeError();
+  std::string text;
+  for (auto system : cell->ops<newton::SystemOp>())
+    for (bool jacobian : {false, true}) {
+      if (jacobian && !system.hasJacobian())
+        continue;
+      int64_t width = target->narrow(system.getCompute().getIntOrFloatBitWidth());
+      std::string kernel = (system.getSymName() + (jacobian ? "_jacobian" : "_shoot")).str();
+      OwningOpRef<ModuleOp> built = emitKernel(system, kernel, {width, jacobian, target->fma});
+      auto part =
+          kind == KernelText::Llvm ? emitLlvm(*built, *target) : emitAssembly(*built, *target);
+      if (!part)
+        return part.takeError();
+      text += *part + "\n";
+    }
+  return text;
+}

@@ -1,0 +1,189 @@
+//===- Jit.cpp - LLVM for this machine
+//------------------------------------------------------------===//
+
+#include "Target/Cpu/Jit.h"
+#include "Target/Cpu/LowerToLlvm.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace rnnc;
+using llvm::Expected;
+
+static llvm::Error fail(const llvm::Twine& text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+Expected<CpuTarget> rnnc::cpuTarget(llvm::StringRef arch) {
+  if (arch == "x86-64-v2")
+    return CpuTarget{"x86-64-v2", "", false, 128};
+  if (arch == "x86-64-v3")
+    return CpuTarget{"x86-64-v3", "", true, 256};
+  if (arch == "x86-64-v4")
+    return CpuTarget{"x86-64-v4", "+prefer-256-bit,-prefer-256-bit", true, 512};
+  if (!arch.empty() && arch != "native")
+    return fail("unknown architecture '" + arch + "': x86-64-v2, x86-64-v3, x86-64-v4 or native");
+  CpuTarget target;
+  target.name = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  llvm::SmallVector<std::string> list;
+  for (const auto& feature : features)
+    list.push_back((feature.second ? "+" : "-") + feature.first().str());
+  bool wide = features.lookup("avx512f") && features.lookup("avx512dq");
+  if (wide) // kernels use whole registers; the default tuning of some processors splits them
+    list.push_back("-prefer-256-bit");
+  target.features = llvm::join(list, ",");
+  target.fma = features.lookup("fma") || !llvm::Triple(llvm::sys::getProcessTriple()).isX86();
+  target.vectorBits = wide ? 512 : features.lookup("avx2") ? 256 : 128;
+  return target;
+}
+
+static void initializeLlvm() {
+  static const bool once = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)once;
+}
+
+static Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTarget& target) {
+  initializeLlvm();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!found)
+    return fail(error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(triple, target.name, target.features, options, llvm::Reloc::PIC_,
+                                 std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  if (!machine)
+    return fail("LLVM has no code generator for " + target.name);
+  return machine;
+}
+
+static void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, modules);
+}
+
+/// Lowers to the LLVM dialect, translates, optimises.
+static Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module,
+                                                         llvm::LLVMContext& context,
+                                                         llvm::TargetMachine& machine,
+                                                         const CpuTarget& target) {
+  if (failed(lowerToLlvm(module, target.fma)))
+    return fail("lowering a kernel to LLVM failed");
+  mlir::registerBuiltinDialectTranslation(*module.getContext());
+  mlir::registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, context, "rnn");
+  if (!result)
+    return fail("translating a kernel to LLVM IR failed");
+  result->setTargetTriple(machine.getTargetTriple());
+  result->setDataLayout(machine.createDataLayout());
+  for (llvm::Function& function : *result) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.name);
+    function.addFnAttr("target-features", target.features);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (target.vectorBits == 512) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("min-legal-vector-width", "512");
+    }
+  }
+  optimize(*result, machine);
+  return result;
+}
+
+Jit::Jit() = default;
+Jit::~Jit() = default;
+
+Expected<std::unique_ptr<Jit>> Jit::create(const CpuTarget& target) {
+  initializeLlvm();
+  auto machine = createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  auto built = std::unique_ptr<Jit>(new Jit);
+  built->target = target;
+  built->machine = std::move(*machine);
+  llvm::orc::JITTargetMachineBuilder builder(built->machine->getTargetTriple());
+  builder.setCPU(target.name);
+  builder.addFeatures({target.features});
+  builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  if (!jit)
+    return jit.takeError();
+  built->jit = std::move(*jit);
+  return built;
+}
+
+Expected<void*> Jit::compile(mlir::ModuleOp module, llvm::StringRef name) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto translated = translate(module, *context, *machine, target);
+  if (!translated)
+    return translated.takeError();
+  if (auto error =
+          jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(*translated), std::move(context))))
+    return error;
+  auto symbol = jit->lookup(name);
+  if (!symbol)
+    return symbol.takeError();
+  return symbol->toPtr<void*>();
+}
+
+Expected<std::string> rnnc::emitLlvm(mlir::ModuleOp module, const CpuTarget& target) {
+  auto machine = createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = translate(module, context, **machine, target);
+  if (!translated)
+    return translated.takeError();
+  std::string text;
+  llvm::raw_string_ostream(text) << **translated;
+  return text;
+}
+
+Expected<std::string> rnnc::emitAssembly(mlir::ModuleOp module, const CpuTarget& target) {
+  auto machine = createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = translate(module, context, **machine, target);
+  if (!translated)
+    return translated.takeError();
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return fail("LLVM cannot write assembly for " + target.name);
+  passes.run(**translated);
+  return text.str().str();
+}

@@ -1,0 +1,59 @@
+//===- Compiler.h - the compiler as a library
+//-------------------------------------------------------===//
+#pragma once
+
+#include "rnn/module.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir {
+class DialectRegistry;
+class MLIRContext;
+class ModuleOp;
+} // namespace mlir
+
+namespace rnnc {
+
+/// Everything that a context of ours needs: our dialects, those they lower to, the derivatives.
+void registerDialects(mlir::DialectRegistry& registry);
+std::unique_ptr<mlir::MLIRContext> createContext();
+
+struct LowerOptions {
+  std::string compute = "f32"; // or f64
+  bool fma = true;             // whether the target fuses multiply-adds
+  int64_t operations = 100000; // scalars that a cell may unroll to
+  int64_t maxBlock = 8;        // the largest block that gets a Jacobian
+};
+
+/// Rnn to Newton, in place: scalars, fused multiply-adds, Jacobians, structure. Diagnostics go to
+/// the context's handlers; false where there was an error.
+bool lowerToSolve(mlir::ModuleOp module, const LowerOptions& options);
+
+/// One cell of a Newton module, compiled for this process on demand: the table's `resolve` compiles
+/// a kernel when a plan first asks for it. Keeps what it needs of the module; the context must
+/// outlive it.
+class CompiledCell {
+public:
+  virtual ~CompiledCell() = default;
+  virtual const rnn_module_table* table() const = 0;
+  /// Seconds spent so far in compiling kernels, and how many there are.
+  virtual double compileSeconds() const = 0;
+  virtual int64_t compiledKernels() const = 0;
+  /// Why the last `resolve` failed; empty where none did.
+  virtual std::string lastError() const = 0;
+};
+
+/// `cell` empty: the module's first. `arch` as --arch; empty for this machine.
+llvm::Expected<std::unique_ptr<CompiledCell>>
+compileForHost(mlir::ModuleOp newton, llvm::StringRef cell, llvm::StringRef arch = "");
+
+/// Text of the kernels of a Newton module's cell for --emit=llvm and --emit=asm.
+enum class KernelText { Llvm, Assembly };
+llvm::Expected<std::string> emitKernels(mlir::ModuleOp newton, llvm::StringRef cell,
+                                        llvm::StringRef arch, KernelText kind);
+
+} // namespace rnnc
