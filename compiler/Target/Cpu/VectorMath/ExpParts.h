@@ -12,6 +12,8 @@
 
 #include "Target/Cpu/VectorMath/Expr.h"
 
+#include <optional>
+
 namespace rnnc::vecmath {
 
 struct ExpParts {
@@ -39,10 +41,16 @@ struct CentredExp {
   Expr q, factor;
   double centre;
 };
-/// `addPower` = p adds 2^p to the result where the shifted n was p: see sigmoid.
-CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower = std::nullopt);
+/// `addPower` = p adds 2^p to the result where the shifted n was p: see sigmoid. `more` adds a tiny
+/// part to r.
+CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower = std::nullopt,
+                      std::optional<Expr> more = std::nullopt);
 
-/// exp(r) - 1, relatively accurate in itself.
-Expr expm1Reduced(Expr r);
+/// exp(x + more), for every x and a `more` below an ulp of it.
+Expr exponential(Expr x, std::optional<Expr> more = std::nullopt);
+
+/// exp(r) - 1, relatively accurate in itself; `low` is r, or r less something that counts in the first
+/// order only.
+Expr expm1Reduced(Expr r, Expr low);
 
 } // namespace rnnc::vecmath

@@ -5,12 +5,14 @@ import pathlib
 
 import mpmath as mp
 
+import erf
 import exp
+import inverse
 import log
 import trig
 from minimax import literal
 
-FAMILIES = (exp, log, trig)
+FAMILIES = (exp, log, trig, inverse, erf)
 
 HEAD = """\
 //===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
