@@ -35,7 +35,10 @@ static void mpfr(mpfr_ptr out, mpfr_srcptr a, mpfr_srcptr) {
   f(out, a, MPFR_RNDN);
 }
 
-template <double (*f)(double, double)> static double libm(double a, double b) { return f(a, b); }
+template <double (*f)(double, double)>
+static double libm(double a, double b) {
+  return f(a, b);
+}
 template <int (*f)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t)>
 static void mpfr(mpfr_ptr out, mpfr_srcptr a, mpfr_srcptr b) {
   f(out, a, b, MPFR_RNDN);
@@ -78,13 +81,43 @@ static void exactSign(mpfr_ptr out, mpfr_srcptr a, mpfr_srcptr) {
 
 using F = Function;
 static const Function table[] = {
-    {"exp", one<math::ExpOp>, false, libm<std::exp>, mpfr<mpfr_exp>, F::kNone, {1.3, 1.3, 1.3, 1.3}},
-    {"expm1", one<math::ExpM1Op>, false, libm<std::expm1>, mpfr<mpfr_expm1>, F::kNone, {4, 4, 4, 4}},
+    {"exp",
+     one<math::ExpOp>,
+     false,
+     libm<std::exp>,
+     mpfr<mpfr_exp>,
+     F::kNone,
+     {1.3, 1.3, 1.3, 1.3}},
+    {"expm1",
+     one<math::ExpM1Op>,
+     false,
+     libm<std::expm1>,
+     mpfr<mpfr_expm1>,
+     F::kNone,
+     {4, 4, 4, 4}},
     {"log", one<math::LogOp>, false, libm<std::log>, mpfr<mpfr_log>, F::kNone, {1, 1, 1, 1}},
-    {"log1p", one<math::Log1pOp>, false, libm<std::log1p>, mpfr<mpfr_log1p>, F::kNone, {2, 2, 2, 2}},
+    {"log1p",
+     one<math::Log1pOp>,
+     false,
+     libm<std::log1p>,
+     mpfr<mpfr_log1p>,
+     F::kNone,
+     {2, 2, 2, 2}},
     {"tanh", one<math::TanhOp>, false, libm<std::tanh>, mpfr<mpfr_tanh>, F::kOdd, {2, 2, 2.2, 2.2}},
-    {"sigmoid", typed<rnnc::newton::SigmoidOp>, false, sigmoid, exactSigmoid, F::kNone, {2, 2, 2, 2}},
-    {"softplus", typed<rnnc::newton::SoftplusOp>, false, softplus, exactSoftplus, F::kNone, {4, 4, 4, 4}},
+    {"sigmoid",
+     typed<rnnc::newton::SigmoidOp>,
+     false,
+     sigmoid,
+     exactSigmoid,
+     F::kNone,
+     {2, 2, 2, 2}},
+    {"softplus",
+     typed<rnnc::newton::SoftplusOp>,
+     false,
+     softplus,
+     exactSoftplus,
+     F::kNone,
+     {4, 4, 4, 4}},
     {"sin", one<math::SinOp>, false, libm<std::sin>, mpfr<mpfr_sin>, F::kOdd, {2, 2, 2, 2}},
     {"cos", one<math::CosOp>, false, libm<std::cos>, mpfr<mpfr_cos>, F::kEven, {2, 2, 2, 2}},
     {"tan", one<math::TanOp>, false, libm<std::tan>, mpfr<mpfr_tan>, F::kOdd, {4, 4, 4, 4}},
@@ -94,7 +127,13 @@ static const Function table[] = {
     {"sinh", one<math::SinhOp>, false, libm<std::sinh>, mpfr<mpfr_sinh>, F::kOdd, {4, 4, 4, 4}},
     {"cosh", one<math::CoshOp>, false, libm<std::cosh>, mpfr<mpfr_cosh>, F::kEven, {4, 4, 4, 4}},
     {"erf", one<math::ErfOp>, false, libm<std::erf>, mpfr<mpfr_erf>, F::kOdd, {4, 4, 4, 4}},
-    {"rsqrt", one<math::RsqrtOp>, false, reciprocalRoot, exactReciprocalRoot, F::kNone, {2, 2, 2, 2}},
+    {"rsqrt",
+     one<math::RsqrtOp>,
+     false,
+     reciprocalRoot,
+     exactReciprocalRoot,
+     F::kNone,
+     {2, 2, 2, 2}},
     {"sign", typed<rnnc::newton::SignOp>, false, sign, exactSign, F::kOdd, {0, 0, 0, 0}},
     {"atan2", two<math::Atan2Op>, true, libm<std::atan2>, mpfr<mpfr_atan2>, F::kNone, {4, 4, 4, 4}},
     {"pow", two<math::PowFOp>, true, libm<std::pow>, mpfr<mpfr_pow>, F::kNone, {4, 4, 4, 4}},

@@ -22,10 +22,17 @@ public:
   ~Judge();
   Judge(const Judge&) = delete;
   template <typename T>
-  double ulpError(const Function& function, T a, T b, T got);
+  double ulpError(const Function& function, T a, T b, T got) {
+    set(function, a, b);
+    return ulpError(got);
+  }
+  /// The same in two steps, for several results.
+  void set(const Function& function, double a, double b);
+  template <typename T>
+  double ulpError(T got);
 
 private:
-  mpfr_t a, b, exact, difference;
+  mpfr_t a, b, exact, bounded, difference;
 };
 
 } // namespace vectormath

@@ -20,7 +20,7 @@ static Expr errorFunction(Expr x) {
   ExpParts parts = splitExp(fma(-size, size, g), f.pick(127, 1023));
   Expr s = normalScale(parts.shifted);
   Expr far = fma(-s, expm1Reduced(parts.r, parts.r), 1.0 - s); // 1 - 2^n exp(r)
-  far = select(size > f.pick(4.0, 6.0), 1.0, far);    // to the last bit
+  far = select(size > f.pick(4.0, 6.0), 1.0, far);             // to the last bit
   return select(size < f.pick(1.0, 1.5), near, copysign(far, x));
 }
 

@@ -72,7 +72,8 @@ CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower,
 
 Expr expm1Reduced(Expr r, Expr low) {
   // The last step rounds once; one level less in the chain would round twice.
-  return fma(r * r, polynomial(r, r.in().pick<ArrayRef<double>>(kExpm1TailF32, kExpm1TailF64)), low);
+  return fma(r * r, polynomial(r, r.in().pick<ArrayRef<double>>(kExpm1TailF32, kExpm1TailF64)),
+             low);
 }
 
 Expr exponential(Expr x, std::optional<Expr> more) {
@@ -88,13 +89,15 @@ Expr exponential(Expr x, std::optional<Expr> more) {
 
 } // namespace rnnc::vecmath
 
-/// 2^n (1 + q) - 1 = ((a - 1/b) + a q) b with 2^n = a b, which overflows only where the result does.
+/// 2^n (1 + q) - 1 = ((a - 1/b) + a q) b with 2^n = a b, which overflows only where the result
+/// does.
 static Expr exponentialMinusOne(Expr x) {
   Formula& f = x.in();
   Expr bounded = atLeast(x, f.pick(-30.0, -60.0)); // -1 to the last bit
   ExpParts parts = splitExp(bounded, halvesBias(f));
   Halves scale = halfScales(parts.shifted);
-  Expr inverse = (-scale.second.bits() + (int64_t(f.pick(254, 2046)) << exponentPlace(f))).asFloat();
+  Expr inverse =
+      (-scale.second.bits() + (int64_t(f.pick(254, 2046)) << exponentPlace(f))).asFloat();
   Expr y = (scale.first - inverse), r = parts.r;
   if (f.fma()) {
     double low = f.pick(kLn2F32, kLn2F64)[1];

@@ -49,8 +49,8 @@ CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower = std::
 /// exp(x + more), for every x and a `more` below an ulp of it.
 Expr exponential(Expr x, std::optional<Expr> more = std::nullopt);
 
-/// exp(r) - 1, relatively accurate in itself; `low` is r, or r less something that counts in the first
-/// order only.
+/// exp(r) - 1, relatively accurate in itself; `low` is r, or r less something that counts in the
+/// first order only.
 Expr expm1Reduced(Expr r, Expr low);
 
 } // namespace rnnc::vecmath

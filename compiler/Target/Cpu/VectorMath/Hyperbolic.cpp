@@ -59,9 +59,10 @@ static Expr softplus(Expr x) {
 
 namespace {
 /// With n = round(|x| / ln 2), r = |x| - n ln 2, A = 2^(n-2) and B = 2^(-n-2):
-///     sinh|x| / 2 = (A - B) cosh r + (A + B) sinh r,    cosh x / 2 = (A + B) cosh r + (A - B) sinh r.
+///     sinh|x| / 2 = (A - B) cosh r + (A + B) sinh r,    cosh x / 2 = (A + B) cosh r + (A - B) sinh
+///     r.
 struct HyperbolicParts {
-  Expr difference, sum; // A - B, A + B
+  Expr difference, sum;  // A - B, A + B
   Expr sine, cosineRest; // sinh r, cosh r - 1
 };
 } // namespace
@@ -72,7 +73,8 @@ static HyperbolicParts splitHyperbolic(Expr size) {
   ExpParts parts = splitExp(size, bias - 2);
   Expr a = normalScale(parts.shifted);
   // B's exponent is -4 less A's. It no longer counts where that would not be a normal number.
-  Expr b = ((size.like(0.0).bits() + (int64_t(2 * bias - 4) << f.pick(23, 52))) - a.bits()).asFloat();
+  Expr b =
+      ((size.like(0.0).bits() + (int64_t(2 * bias - 4) << f.pick(23, 52))) - a.bits()).asFloat();
   b = select(size > f.pick(40.0, 80.0), 0.0, b);
   Expr r = f.fma() ? fma(parts.n, -f.pick(kLn2F32, kLn2F64)[1], parts.r) : parts.r;
   Expr square = r * r;

@@ -49,11 +49,12 @@ static Expr arcCosine(Expr x) {
   return select(arc.big, big, small);
 }
 
-/// The angle whose tangent is y / x, for y >= 0 and x of either sign, 0 <= angle <= pi: from an eighth
-/// of a turn, with one division, of a number at most tan(pi / 8) in size.
+/// The angle whose tangent is y / x, for y >= 0 and x of either sign, 0 <= angle <= pi: from an
+/// eighth of a turn, with one division, of a number at most tan(pi / 8) in size.
 static Expr angleOf(Expr y, Expr x) {
   Formula& f = y.in();
-  constexpr double kTanEighth = 0x1.a82798p-2, kTanRest = 0x1.3504f4p+1; // of pi/8 and 3 pi/8, or near
+  constexpr double kTanEighth = 0x1.a82798p-2,
+                   kTanRest = 0x1.3504f4p+1; // of pi/8 and 3 pi/8, or near
   Expr size = abs(x);
   Expr low = y <= size * kTanEighth, high = y > size * kTanRest;
   Expr numerator = select(low, y, select(high, -size, y - size));
@@ -70,20 +71,21 @@ static Expr angleOf(Expr y, Expr x) {
   return fma(quarters, quarterPi(f, 0), t + rest);
 }
 
-static Expr arcTangent(Expr x) {
-  return copysign(angleOf(abs(x), x.like(1.0)), x);
-}
+static Expr arcTangent(Expr x) { return copysign(angleOf(abs(x), x.like(1.0)), x); }
 
 static Expr arcTangent2(Expr y, Expr x) {
   Formula& f = y.in();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Expr a = abs(y), b = abs(x);
-  // Two zeros or two infinities count as they do in C: 0 / 1 and 1 / 1. The sum must not overflow.
+  // Neither may the sum overflow nor the comparisons with a multiple suffer from denormals.
+  double much = f.pick(0x1p100, 0x1p1000), little = f.pick(0x1p-90, 0x1p-900);
+  Expr large = (a > much) | (b > much), tiny = (a < little) & (b < little);
+  Expr scale = select(large, x.like(f.pick(0x1p-30, 0x1p-60)),
+                      select(tiny, x.like(f.pick(0x1p60, 0x1p200)), x.like(1.0)));
+  // Two zeros or two infinities count as they do in C: 0 / 1 and 1 / 1.
   Expr infinite = (a == kInfinity) & (b == kInfinity);
-  double much = f.pick(0x1p100, 0x1p1000), down = f.pick(0x1p-30, 0x1p-60);
-  Expr large = (a > much) | (b > much);
-  a = select(infinite, 1.0, select(large, a * down, a));
-  b = select(infinite | ((a == 0.0) & (b == 0.0)), 1.0, select(large, b * down, b));
+  a = select(infinite, 1.0, a * scale);
+  b = select(infinite | ((a == 0.0) & (b == 0.0)), 1.0, b * scale);
   return copysign(angleOf(a, copysign(b, x)), y);
 }
 

@@ -64,12 +64,14 @@ static Expr logarithm(Expr x) {
 /// f = (1 + x) 2^-k - 1 = x 2^-k + (2^-k - 1).
 static Expr logarithmOnePlus(Expr x) {
   Formula& f = x.in();
-  // Where 1 + x is x it is scaled so that 2^-k is a normal number, still so small that 2^-k - 1 is -1.
+  // Where 1 + x is x it is scaled so that 2^-k is a normal number, still so small that 2^-k - 1 is
+  // -1.
   Expr large = x > f.pick(0x1p64, 0x1p512);
   Expr scaled = select(large, x * f.pick(0x1p-32, 0x1p-256), x);
   MantissaSplit split = splitMantissa(select(large, scaled, x + 1.0));
   Expr k = exponentOf(split.biased, select(large, x.like(f.pick(-32.0, -256.0)), x.like(0.0)));
-  Expr power = ((x.like(0.0).bits() + f.pick(254, 2046) - split.biased) << f.pick(23, 52)).asFloat();
+  Expr power =
+      ((x.like(0.0).bits() + f.pick(254, 2046) - split.biased) << f.pick(23, 52)).asFloat();
   Expr y = logOf(k, fma(scaled, power, power - 1.0));
   return select(x == 0.0, x, atLimits(x, -1.0, y));
 }

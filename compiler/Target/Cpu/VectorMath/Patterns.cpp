@@ -56,10 +56,9 @@ void rnnc::populateVectorMathPatterns(RewritePatternSet& patterns, VectorMathOpt
       Unary<math::ExpOp, emitExp>, Unary<math::ExpM1Op, emitExpm1>, Unary<math::LogOp, emitLog>,
       Unary<math::Log1pOp, emitLog1p>, Unary<math::TanhOp, emitTanh>, Unary<math::SinOp, emitSin>,
       Unary<math::CosOp, emitCos>, Unary<math::TanOp, emitTan>, Unary<math::AsinOp, emitAsin>,
-      Unary<math::AcosOp, emitAcos>, Unary<math::AtanOp, emitAtan>,
-      Unary<math::SinhOp, emitSinh>, Unary<math::CoshOp, emitCosh>, Unary<math::ErfOp, emitErf>,
-      Unary<math::RsqrtOp, emitRsqrt>, Unary<newton::SigmoidOp, emitSigmoid>,
-      Unary<newton::SoftplusOp, emitSoftplus>, Unary<newton::SignOp, emitSign>,
-      Binary<math::Atan2Op, emitAtan2>, Binary<math::PowFOp, emitPow>>(patterns.getContext(),
-                                                                      options);
+      Unary<math::AcosOp, emitAcos>, Unary<math::AtanOp, emitAtan>, Unary<math::SinhOp, emitSinh>,
+      Unary<math::CoshOp, emitCosh>, Unary<math::ErfOp, emitErf>, Unary<math::RsqrtOp, emitRsqrt>,
+      Unary<newton::SigmoidOp, emitSigmoid>, Unary<newton::SoftplusOp, emitSoftplus>,
+      Unary<newton::SignOp, emitSign>, Binary<math::Atan2Op, emitAtan2>,
+      Binary<math::PowFOp, emitPow>>(patterns.getContext(), options);
 }

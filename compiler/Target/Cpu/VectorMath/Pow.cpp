@@ -72,7 +72,8 @@ static Twice logTwice(Scaled a) {
   return sumOf(whole.high, whole.low + fma(a.k, kLn2ShortF64[1], low));
 }
 
-/// a^y for a >= 0 in double precision; the values at 0, infinity and NaN are right but for 1^y and y^0.
+/// a^y for a >= 0 in double precision; the values at 0, infinity and NaN are right but for 1^y and
+/// y^0.
 static Expr powerOf(Expr a, Expr y) {
   Twice log = logTwice(scaled(a));
   Expr high = select(a == 0.0, -kInfinity, select(a < kInfinity, log.high, a));
