@@ -50,19 +50,25 @@ static StringRef nameOf(Operation* op) {
   return named ? named.getName().getValue() : StringRef();
 }
 
+/// Whether `name` is a state or an output of the system: its value at this step is name[t].
+static bool isResult(newton::SystemOp system, StringRef name) {
+  auto named = [&](Attribute slot) { return cast<newton::SlotAttr>(slot).display() == name; };
+  return llvm::any_of(system.getStates(), named) || llvm::any_of(system.getOutputs(), named);
+}
+
+/// `c[2]` at a time: `c[t][2]`.
+static std::string atTime(StringRef name, StringRef time) {
+  auto [tensor, element] = name.split('[');
+  return (tensor + time + (element.empty() ? "" : "[") + element).str();
+}
+
 Text Writer::writeArgument(BlockArgument arg) {
   int64_t i = arg.getArgNumber(), k = system.numStates(), inputs = system.numInputs();
   auto slot = [](ArrayAttr list, int64_t i) { return cast<newton::SlotAttr>(list[i]); };
-  auto withTime = [](newton::SlotAttr slot, StringRef time) {
-    std::string text = slot.display();
-    size_t element = text.find('[');
-    std::string name = text.substr(0, element);
-    return name + time.str() + (element == std::string::npos ? "" : text.substr(element));
-  };
   if (i < k)
-    return {withTime(slot(system.getStates(), i), "[t-1]")};
+    return {atTime(slot(system.getStates(), i).display(), "[t-1]")};
   if (i < k + inputs)
-    return {withTime(slot(system.getInputs(), i - k), "[t]")};
+    return {atTime(slot(system.getInputs(), i - k).display(), "[t]")};
   return {slot(system.getParams(), i - k - inputs).display()};
 }
 
@@ -91,7 +97,7 @@ Text Writer::write(Value value, unsigned depth, bool top) {
     return {cast<BoolAttr>(constant.getValue()).getValue() ? "true" : "false"};
   }
   if (!top && !nameOf(op).empty())
-    return {nameOf(op).str()};
+    return {isResult(system, nameOf(op)) ? atTime(nameOf(op), "[t]") : nameOf(op).str()};
   if (depth > 64)
     return {"..."};
   return writeOp(op, depth);
@@ -148,8 +154,12 @@ Text Writer::writeOp(Operation* op, unsigned depth) {
       });
 }
 
-std::string rnnc::formula(Value value, newton::SystemOp system, size_t limit) {
-  std::string text = Writer(system, limit).write(value, 0, true).text;
+std::string rnnc::slotAtTime(newton::SlotAttr slot, StringRef time) {
+  return atTime(slot.display(), time);
+}
+
+std::string rnnc::formula(Value value, newton::SystemOp system, bool expand, size_t limit) {
+  std::string text = Writer(system, limit).write(value, 0, expand).text;
   return text.size() > limit ? text.substr(0, limit) + "..." : text;
 }
 
@@ -157,6 +167,7 @@ std::vector<std::string> rnnc::definitions(Block& block, newton::SystemOp system
   std::vector<std::string> lines;
   for (Operation& op : block.without_terminator())
     if (StringRef name = nameOf(&op); !name.empty() && !isa<arith::ConstantOp>(op))
-      lines.push_back(name.str() + " = " + formula(op.getResult(0), system));
+      lines.push_back((isResult(system, name) ? atTime(name, "[t]") : name.str()) + " = " +
+                      formula(op.getResult(0), system, /*expand=*/true));
   return lines;
 }
