@@ -7,11 +7,15 @@
 
 namespace rnnc::data {
 
-int64_t ReadLimits::bytesOrMemory() const {
-  if (bytes > 0)
-    return bytes;
+namespace {
+
+int64_t physicalMemory() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
+
+} // namespace
+
+int64_t ReadLimits::bytesOrMemory() const { return bytes > 0 ? bytes : physicalMemory(); }
 
 Result<int64_t> byteCount(int64_t itemSize, std::span<const int64_t> shape) {
   if (shape.size() > maxRank)
@@ -34,6 +38,10 @@ Result<HostArray> allocate(DType dtype, std::vector<int64_t> shape) {
   Result<int64_t> bytes = byteCount(itemSize(dtype), shape);
   if (!bytes)
     return bytes.error();
+  // Linux grants more than it has, and ends the program that comes to use it.
+  if (*bytes > physicalMemory())
+    return Error{fmt::format("an array of shape {} needs {} bytes, and this machine has {}",
+                             shapeText(shape), *bytes, physicalMemory())};
   HostArray array{dtype, std::move(shape), {}};
   try {
     array.bytes.resize(static_cast<size_t>(*bytes));

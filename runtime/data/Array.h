@@ -78,7 +78,8 @@ constexpr size_t maxRank = 32;
 /// the strides of the array would not fit into 63 bits.
 Result<int64_t> byteCount(int64_t itemSize, std::span<const int64_t> shape);
 
-/// An array of that shape, its elements uninitialised. Out of memory is an error like any other.
+/// An array of that shape, its elements uninitialised. More than the machine has as memory is an
+/// error like any other.
 Result<HostArray> allocate(DType dtype, std::vector<int64_t> shape);
 
 /// A copy in another type, rounded to nearest.
