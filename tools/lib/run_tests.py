@@ -158,8 +158,9 @@ def run_lit(preset, build, env, name_filter):
     report = build / "test-results" / "lit.json"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
-    command = [sys.executable, str(LLVM / "lit"), "--print-result-after", "failed", "--test-output",
-               "failed", "--timeout", str(LIT_TIMEOUT), "--output", str(report)]
+    command = [sys.executable, str(LLVM / "lit"), "--diagnostic-level", "warning",
+               "--print-result-after", "failed", "--test-output", "failed",
+               "--timeout", str(LIT_TIMEOUT), "--output", str(report)]
     if name_filter:
         command += ["--filter", name_filter, "--allow-empty-runs"]
     status = subprocess.run(command + [str(build / "test")], env=env).returncode
