@@ -1,8 +1,8 @@
 // Repeats a recording until it has a given length: a long input for a filter from a short one.
+#include "Repeat.h"
 #include "data/Audio.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -10,34 +10,21 @@ using namespace rnnc::data;
 
 namespace {
 
-/// The recording, again and again, for that many frames.
-Result<HostArray> repeated(const HostArray& recording, int64_t frames) {
-  int64_t channels = recording.shape[1];
-  Result<HostArray> result = allocate(recording.dtype, {frames, channels});
-  if (!result)
-    return result;
-  size_t period = recording.bytes.size();
-  for (size_t at = 0; at < result->bytes.size(); at += period)
-    std::copy_n(recording.bytes.begin(), std::min(period, result->bytes.size() - at),
-                result->bytes.begin() + static_cast<std::ptrdiff_t>(at));
-  return result;
-}
-
 Status run(const std::string& input, const std::string& output, double seconds) {
-  Result<Audio> audio = readAudio(input);
-  if (!audio)
-    return audio.error();
-  if (audio->samples.bytes.empty())
+  Result<Audio> recording = readAudio(input);
+  if (!recording)
+    return recording.error();
+  if (recording->samples.bytes.empty())
     return Error{fmt::format("{}: holds no sound to repeat", input)};
-  int64_t frames = std::llround(seconds * audio->sampleRate);
-  Result<HostArray> samples = repeated(audio->samples, frames);
+  int64_t frames = std::llround(seconds * recording->sampleRate);
+  Result<HostArray> samples = audio::repeated(recording->samples, frames);
   if (!samples)
     return Error{fmt::format("{}: {}", output, samples.error().text)};
-  if (Status status = writeAudio(output, *samples, audio->sampleRate); !status)
+  if (Status status = writeAudio(output, *samples, recording->sampleRate); !status)
     return status;
   fmt::print("{}: {} frames of {} channel(s) at {} Hz, {:.1f} s; the recording has {:.1f} s\n",
-             output, frames, samples->shape[1], audio->sampleRate, seconds,
-             static_cast<double>(audio->samples.shape[0]) / audio->sampleRate);
+             output, frames, samples->shape[1], recording->sampleRate, seconds,
+             static_cast<double>(recording->samples.shape[0]) / recording->sampleRate);
   return success();
 }
 
