@@ -94,11 +94,12 @@ Result<HostArray> readFrames(const std::string& path, SNDFILE* sound, const SF_I
   } catch (const std::exception&) {
     return errorAt(path, "needs more memory than there is");
   }
+  if (lengthKnown && frames != info.frames)
+    return errorAt(path, fmt::format("is damaged or cut short: its header says {} frames, and {} "
+                                     "can be read",
+                                     info.frames, frames));
   if (sf_error(sound) != SF_ERR_NO_ERROR)
     return errorAt(path, fmt::format("is damaged: {}", sf_strerror(sound)));
-  if (lengthKnown && frames != info.frames)
-    return errorAt(path, fmt::format("is cut short: its header says {} frames, and there are {}",
-                                     info.frames, frames));
   samples.shape[0] = frames;
   return samples;
 }

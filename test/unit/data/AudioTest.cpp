@@ -143,6 +143,24 @@ TEST(AudioTest, EveryTruncatedWavIsAnError) {
                        "header says 1000000 bytes of sound, and there are 8"));
 }
 
+TEST(AudioTest, TruncatedFlacIsAnError) {
+  Folder folder;
+  std::vector<float> values;
+  for (int i = 0; i < 20000; ++i)
+    values.push_back(static_cast<float>(std::sin(i * 0.01 + std::cos(i * 0.37))));
+  std::string path = folder.file("x.flac");
+  ASSERT_TRUE(writeAudio(path, arrayOf<float>({20000}, values), 8000));
+  std::string content = Folder::read(path);
+  ASSERT_TRUE(readAudio(path));
+  for (size_t tenth = 0; tenth < 10; ++tenth) {
+    size_t length = content.size() * tenth / 10;
+    EXPECT_FALSE(readAudio(folder.write("cut.flac", content.substr(0, length)))) << length;
+  }
+  std::string text =
+      textOfError(readAudio(folder.write("cut.flac", content.substr(0, content.size() * 3 / 4))));
+  EXPECT_TRUE(contains(text, "cut short: its header says 20000 frames, and "));
+}
+
 TEST(AudioTest, LengthLeftOpenByAStreamingWriter) {
   Result<Audio> audio = readContent(wav16(1, 8000, {1, 2, 3, 4}, 0xffffffff));
   ASSERT_TRUE(audio) << audio.error().text;
