@@ -22,9 +22,18 @@ rnn_say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 
 # Ends the script: text, status (3: something that this machine lacks).
 rnn_fail() {
+  RNN_SAID_WHY=1
   printf '%s: error: %s\n' "${0##*/}" "$1" >&2
   exit "${2:-1}"
 }
+
+# A command that fails ends a script (set -e), and the last line has to say so. Status 2 is usage.
+rnn_at_exit() {
+  local status=$?
+  ((status == 0 || status == 2 || ${RNN_SAID_WHY:-0})) ||
+    printf '%s: error: ended by a command with exit status %d\n' "${0##*/}" "$status" >&2
+}
+trap rnn_at_exit EXIT
 
 rnn_is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ?i* ]]
