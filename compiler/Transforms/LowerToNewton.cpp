@@ -59,6 +59,7 @@ private:
   Index broadcastIndex(Value value, const Index& index);
   void build(Block& into);
   Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
+  Value buildNamed(OpBuilder& builder, Operation* op, const Index& index);
   newton::SlotAttr slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back);
   Value element(Value value, const Index& index) {
     return built.at({value.getAsOpaquePointer(), index});
@@ -320,6 +321,17 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
   return buildScalar(builder, loc, op, operands, compute);
 }
 
+/// Only the op that makes the value has its name; what leads to it has the place alone.
+Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& index) {
+  auto named = dyn_cast<NameLoc>(op->getLoc());
+  Value value =
+      buildElement(builder, op, index, named ? Location(named.getChildLoc()) : op->getLoc());
+  Operation* made = value.getDefiningOp();
+  if (made && !isa<arith::ConstantOp>(made) && made == &builder.getBlock()->back())
+    made->setLoc(nameElement(op->getLoc(), index));
+  return value;
+}
+
 void GroupLowering::build(Block& into) {
   OpBuilder builder = OpBuilder::atBlockEnd(&into);
   Block& step = cell.getStep().getBody().front();
@@ -388,7 +400,7 @@ void GroupLowering::build(Block& into) {
       else if (auto read = dyn_cast<ParamValueOp>(op))
         value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {0, index}});
       else
-        value = buildElement(builder, &op, index, nameElement(op.getLoc(), index));
+        value = buildNamed(builder, &op, index);
       built[{op.getResult(0).getAsOpaquePointer(), index}] = value;
     }
   }

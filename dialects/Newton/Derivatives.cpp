@@ -14,6 +14,13 @@ using namespace rnnc::newton;
 
 #include "Newton/DerivativeInterface.cpp.inc"
 
+/// Where an op stands in the source, without the name that the user gave its value: a derivative is
+/// another value.
+static Location place(Operation* op) {
+  auto named = dyn_cast<NameLoc>(op->getLoc());
+  return named ? named.getChildLoc() : op->getLoc();
+}
+
 namespace {
 
 /// Formulas as formulas: every operator builds one op at the differentiated op's location.
@@ -59,7 +66,7 @@ template <typename OpT, UnaryRule rule>
 struct UnaryModel : DerivativeOpInterface::template ExternalModel<UnaryModel<OpT, rule>, OpT> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr x{&builder, op->getLoc(), op->getOperand(0)};
+    Expr x{&builder, place(op), op->getOperand(0)};
     partials.assign(1, wanted[0] ? rule(x, x.with(op->getResult(0))).value : Value());
   }
 };
@@ -72,7 +79,7 @@ struct BinaryModel
     : DerivativeOpInterface::template ExternalModel<BinaryModel<OpT, byLhs, byRhs>, OpT> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr a{&builder, op->getLoc(), op->getOperand(0)};
+    Expr a{&builder, place(op), op->getOperand(0)};
     Expr b = a.with(op->getOperand(1)), y = a.with(op->getResult(0));
     partials.assign(2, Value());
     if (wanted[0])
@@ -95,7 +102,7 @@ struct FlatModel : DerivativeOpInterface::template ExternalModel<FlatModel<OpT>,
 struct FmaModel : DerivativeOpInterface::ExternalModel<FmaModel, math::FmaOp> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr a{&builder, op->getLoc(), op->getOperand(0)};
+    Expr a{&builder, place(op), op->getOperand(0)};
     partials.assign(
         {op->getOperand(1), op->getOperand(0), wanted[2] ? a.constant(1).value : Value()});
   }
@@ -105,7 +112,7 @@ struct FmaModel : DerivativeOpInterface::ExternalModel<FmaModel, math::FmaOp> {
 struct SelectModel : DerivativeOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr y{&builder, op->getLoc(), op->getResult(0)};
+    Expr y{&builder, place(op), op->getResult(0)};
     Value one = y.constant(1).value, zero = y.constant(0).value, condition = op->getOperand(0);
     partials.assign({Value(), arith::SelectOp::create(builder, y.loc, condition, one, zero),
                      arith::SelectOp::create(builder, y.loc, condition, zero, one)});
@@ -113,7 +120,7 @@ struct SelectModel : DerivativeOpInterface::ExternalModel<SelectModel, arith::Se
   Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
     if (!tangents[1] && !tangents[2])
       return {};
-    Expr y{&builder, op->getLoc(), op->getResult(0)};
+    Expr y{&builder, place(op), op->getResult(0)};
     Value zero = y.constant(0).value;
     return arith::SelectOp::create(builder, y.loc, op->getOperand(0),
                                    tangents[1] ? tangents[1] : zero,
@@ -198,8 +205,8 @@ Value rnnc::newton::chainRule(Operation* op, OpBuilder& builder, ArrayRef<Value>
   for (auto [partial, tangent] : llvm::zip_equal(partials, tangents)) {
     if (!partial || !tangent)
       continue;
-    Value term = arith::MulFOp::create(builder, op->getLoc(), partial, tangent);
-    sum = sum ? Value(arith::AddFOp::create(builder, op->getLoc(), sum, term)) : term;
+    Value term = arith::MulFOp::create(builder, place(op), partial, tangent);
+    sum = sum ? Value(arith::AddFOp::create(builder, place(op), sum, term)) : term;
   }
   return sum;
 }
