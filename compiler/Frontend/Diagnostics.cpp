@@ -3,11 +3,12 @@
 
 #include "rnnc/Diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace rnnc;
 
@@ -38,20 +39,31 @@ void DiagnosticEngine::report(Diagnostic diagnostic) {
   diagnostics.push_back(std::move(diagnostic));
 }
 
-/// The quoted line: tabs and unprintable bytes as single characters, so that the caret fits; a
-/// window around the column where the line is long.
+/// The quoted line with every byte that cannot be shown replaced, and how many characters stand
+/// before the column; a window around the column where the line is long.
 static std::pair<std::string, size_t> quote(llvm::StringRef line, size_t column) {
-  size_t from = column > kMaxQuoted / 2 ? column - kMaxQuoted / 2 : 0;
-  if (line.size() <= kMaxQuoted)
-    from = 0;
-  std::string shown;
-  for (char c : line.substr(from, kMaxQuoted))
-    shown += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 32 ? '?' : c;
-  return {shown, column - from};
+  size_t from = line.size() > kMaxQuoted && column > kMaxQuoted / 2 ? column - kMaxQuoted / 2 : 0;
+  auto clean = [](llvm::StringRef text) {
+    std::string shown;
+    for (char c : text)
+      shown += c == '\t' ? ' ' : static_cast<unsigned char>(c) < 32 ? '?' : c;
+    return llvm::json::isUTF8(shown) ? shown : llvm::json::fixUTF8(shown);
+  };
+  std::string before = clean(line.slice(from, column));
+  size_t characters = llvm::count_if(before, [](char c) { return (c & 0xC0) != 0x80; });
+  return {before + clean(line.slice(column, from + kMaxQuoted)), characters};
+}
+
+/// By place: passes over the text find things in another order than a reader.
+static std::vector<Diagnostic> inOrder(std::vector<Diagnostic> diagnostics) {
+  llvm::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+  return diagnostics;
 }
 
 void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
-  for (const Diagnostic& d : diagnostics) {
+  for (const Diagnostic& d : inOrder(diagnostics)) {
     bool error = d.severity == Severity::Error;
     out << d.file << ":" << d.line << ":" << d.column << ": ";
     if (color)
@@ -78,7 +90,7 @@ void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
 }
 
 void DiagnosticEngine::printJson(llvm::raw_ostream& out) const {
-  for (const Diagnostic& d : diagnostics) {
+  for (const Diagnostic& d : inOrder(diagnostics)) {
     llvm::json::Object object{{"file", llvm::json::fixUTF8(d.file)},
                               {"line", d.line},
                               {"column", d.column},

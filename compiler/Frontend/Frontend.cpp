@@ -123,7 +123,7 @@ bool CellBuilder::shape(const Declaration& decl, Declared& into) {
 
 void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
   Location loc = equations.location(decl.span);
-  auto type = TypeAttr::get(declared.type);
+  TypeAttr type = declared.type ? TypeAttr::get(declared.type) : TypeAttr(); // dims have none
   StringAttr name = builder.getStringAttr(decl.name);
   auto zero = builder.getF64FloatAttr(0);
   switch (decl.kind) {
@@ -289,9 +289,10 @@ void CellBuilder::build() {
   builder.setInsertionPointToStart(&step.getBody().emplaceBlock());
   for (const Equation& eq : cell.equations)
     equation(eq);
-  size_t before = diagnostics.errors();
+  if (diagnostics.errors())
+    return; // what is missing may be what could not be read
   checkAllDefined();
-  if (before == 0 && diagnostics.errors() == 0)
+  if (!diagnostics.errors())
     warnUnused();
 }
 

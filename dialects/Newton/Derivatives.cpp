@@ -71,6 +71,36 @@ struct UnaryModel : DerivativeOpInterface::template ExternalModel<UnaryModel<OpT
   }
 };
 
+/// Sums, differences and negations are linear: their tangents are sums, differences and negations,
+/// not products with 1 and -1.
+template <typename OpT>
+struct SumModel : DerivativeOpInterface::template ExternalModel<SumModel<OpT>, OpT> {
+  static constexpr double kSign = std::is_same_v<OpT, arith::AddFOp> ? 1 : -1;
+  void partials(Operation* op, OpBuilder& builder, ArrayRef<bool>,
+                SmallVectorImpl<Value>& partials) const {
+    Expr a{&builder, place(op), op->getOperand(0)};
+    partials.assign({a.constant(1).value, a.constant(kSign).value});
+  }
+  Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
+    if (tangents[0] && tangents[1])
+      return OpT::create(builder, place(op), tangents[0], tangents[1]);
+    if (tangents[0] || kSign > 0)
+      return tangents[0] ? tangents[0] : tangents[1];
+    return tangents[1] ? Value(arith::NegFOp::create(builder, place(op), tangents[1])) : Value();
+  }
+};
+
+struct NegModel : DerivativeOpInterface::ExternalModel<NegModel, arith::NegFOp> {
+  void partials(Operation* op, OpBuilder& builder, ArrayRef<bool>,
+                SmallVectorImpl<Value>& partials) const {
+    Expr a{&builder, place(op), op->getOperand(0)};
+    partials.assign(1, a.constant(-1).value);
+  }
+  Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
+    return tangents[0] ? Value(arith::NegFOp::create(builder, place(op), tangents[0])) : Value();
+  }
+};
+
 /// y = f(a, b): one rule an operand.
 using BinaryRule = Expr (*)(Expr a, Expr b, Expr y);
 
@@ -138,15 +168,13 @@ void binary(MLIRContext* context) {
 }
 
 void attachArith(MLIRContext* c) {
-  binary<arith::AddFOp, [](Expr a, Expr, Expr) { return a.constant(1); },
-         [](Expr a, Expr, Expr) { return a.constant(1); }>(c);
-  binary<arith::SubFOp, [](Expr a, Expr, Expr) { return a.constant(1); },
-         [](Expr a, Expr, Expr) { return a.constant(-1); }>(c);
+  arith::AddFOp::attachInterface<SumModel<arith::AddFOp>>(*c);
+  arith::SubFOp::attachInterface<SumModel<arith::SubFOp>>(*c);
+  arith::NegFOp::attachInterface<NegModel>(*c);
   binary<arith::MulFOp, [](Expr, Expr b, Expr) { return b; }, [](Expr a, Expr, Expr) { return a; }>(
       c);
   binary<arith::DivFOp, [](Expr, Expr b, Expr) { return 1 / b; },
          [](Expr, Expr b, Expr y) { return -(y / b); }>(c);
-  unary<arith::NegFOp, [](Expr x, Expr) { return x.constant(-1); }>(c);
   arith::SelectOp::attachInterface<SelectModel>(*c);
 }
 
