@@ -63,7 +63,7 @@ std::string rnnc::tool::secondsText(double seconds) {
     return fmt::format("{:.3g} us", seconds * 1e6);
   if (seconds < 1)
     return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format(seconds < 100 ? "{:.2f} s" : "{:.0f} s", seconds);
+  return seconds < 100 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
 std::string rnnc::tool::countText(double count) {

@@ -312,19 +312,16 @@ ParsedOptions usageError(std::string text, const CLI::App& app) {
 }
 
 /// What the user got wrong, in one line; CLI11's own words name its classes.
-std::string describe(const CLI::ParseError& error, const CLI::App& app) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    const auto rest = app.remaining(true);
-    if (!rest.empty() && app.get_subcommands().empty() && !rest[0].starts_with('-'))
-      return "unknown command '" + rest[0] + "': run, build, check, explain, bench or doctor";
-    if (!rest.empty())
-      return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
-             "'";
-  }
+std::string describe(const CLI::ParseError& error, const CLI::App& app, std::string_view first) {
+  if (app.get_subcommands().empty() && !first.empty() && !first.starts_with('-'))
+    return "unknown command '" + std::string(first) +
+           "': run, build, check, explain, bench or doctor";
+  const auto rest = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) && !rest.empty())
+    return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
+           "'";
   if (dynamic_cast<const CLI::RequiredError*>(&error) && app.get_subcommands().empty())
-    return app.remaining(true).empty()
-               ? "a command is missing: run, build, check, explain, bench or doctor"
-               : "unknown command '" + app.remaining(true)[0] + "'";
+    return "a command is missing: run, build, check, explain, bench or doctor";
   return error.what();
 }
 
@@ -355,7 +352,7 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
   } catch (const CLI::Success& help) {
     parsed.exitCode = app.exit(help);
   } catch (const CLI::ParseError& error) {
-    parsed = usageError(describe(error, app), app);
+    parsed = usageError(describe(error, app, argc > 1 ? argv[1] : ""), app);
   }
   if (wantsJsonErrors(argc, argv))
     parsed.errorFormat = ErrorFormat::Json;

@@ -33,13 +33,12 @@ static std::string plural(int64_t count, const char* what) {
 }
 
 std::string rnnc::tool::planText(const rnn_plan_info& info) {
-  std::string columns = fmt::format("vectors of {}", info.width);
+  std::string lanes = plural(info.lanes, "lane");
   if (info.schedule != RNN_SCHEDULE_PARALLEL)
-    return fmt::format("sequential: {} in {} {}", plural(info.lanes, "lane"), columns, "lanes");
-  return fmt::format("parallel: {} in {} {}, tiles in {}, {} of {} a tile, tolerance {:.3g}",
-                     plural(info.lanes, "lane"), columns, vectorName(info.vector),
-                     tilesName(info.tiles), plural(info.chunks, "chunk"),
-                     plural(info.chunk, "step"), info.tolerance);
+    return fmt::format("sequential: {}, {} a vector", lanes, info.width);
+  return fmt::format("parallel: {}, {} {} a vector, tiles in {}, {} of {} a tile, tolerance {:.3g}",
+                     lanes, info.width, vectorName(info.vector), tilesName(info.tiles),
+                     plural(info.chunks, "chunk"), plural(info.chunk, "step"), info.tolerance);
 }
 
 Json rnnc::tool::planJson(const rnn_plan_info& info) {

@@ -70,13 +70,8 @@ int Runner::solve() {
 }
 
 int Runner::verify() {
-  rnn_plan_options sequential = planOptions(options);
-  sequential.schedule = RNN_SCHEDULE_SEQUENTIAL;
-  sequential.vector = RNN_VECTOR_AUTO;
-  sequential.tiles = RNN_TILES_AUTO;
-  sequential.chunk = sequential.chunks = sequential.max_sweeps = 0;
   Call other;
-  if (int status = solver.prepare(sequential, data, storageType(options), other))
+  if (int status = solver.prepare(sequentialOptions(options), data, storageType(options), other))
     return status;
   Progress progress("solving sequentially", other.info().seconds_sequential);
   if (other.run() != RNN_OK)

@@ -26,30 +26,30 @@ int Solver::create(std::unique_ptr<CompiledCell> compiled) {
   return kFine;
 }
 
-int Solver::plan(const rnn_plan_options& options, PlanPtr& plan) const {
+int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr& plan) const {
+  rnn_plan_options options = fixed;
+  std::vector<rnn_dim_value> dims;
+  for (auto& [name, size] : sizes.dims)
+    dims.push_back({name.c_str(), size});
+  options.dims = dims.size();
+  options.dim = dims.data();
+  options.batch = sizes.batch;
+  options.time = sizes.time;
   rnn_plan* made = nullptr;
   rnn_status status = rnn_plan_create(module.get(), &options, &made);
   plan.reset(made);
   if (status == RNN_OK)
     return kFine;
-  if (status == RNN_INTERNAL)
-    return reportBug(console,
-                     errorText() + (cell->lastError().empty() ? "" : ": ") + cell->lastError());
-  return console.error(errorText());
+  std::string text = errorText();
+  if (status != RNN_INTERNAL)
+    return console.error(text);
+  return reportBug(console, cell->lastError().empty() ? text : text + ": " + cell->lastError());
 }
 
-int Solver::prepare(const rnn_plan_options& fixed, const CallData& data, data::DType storage,
+int Solver::prepare(const rnn_plan_options& options, const CallData& data, data::DType storage,
                     Call& call) const {
-  rnn_plan_options options = fixed;
-  std::vector<rnn_dim_value> dims;
-  for (auto& [name, size] : data.sizes.dims)
-    dims.push_back({name.c_str(), size});
-  options.dims = dims.size();
-  options.dim = dims.data();
-  options.batch = data.sizes.batch;
-  options.time = data.sizes.time;
   PlanPtr made;
-  if (int status = plan(options, made))
+  if (int status = plan(options, data.sizes, made))
     return status;
   return call.prepare(console, *signature, std::move(made), data, storage);
 }
@@ -139,6 +139,15 @@ rnn_plan_options rnnc::tool::planOptions(const Options& o) {
   plan.tolerance = o.tolerance;
   plan.max_sweeps = o.maxSweeps;
   plan.threads = o.threads;
+  return plan;
+}
+
+rnn_plan_options rnnc::tool::sequentialOptions(const Options& options) {
+  rnn_plan_options plan = planOptions(options);
+  plan.schedule = RNN_SCHEDULE_SEQUENTIAL;
+  plan.vector = RNN_VECTOR_AUTO;
+  plan.tiles = RNN_TILES_AUTO;
+  plan.chunk = plan.chunks = plan.max_sweeps = 0;
   return plan;
 }
 

@@ -50,8 +50,8 @@ public:
   explicit Solver(const Console& console) : console(console) {}
 
   int create(std::unique_ptr<CompiledCell> compiled);
-  /// A plan; kernels that it needs and nobody had yet are compiled here.
-  int plan(const rnn_plan_options& options, PlanPtr& plan) const;
+  /// A plan for these sizes; kernels that it needs and nobody had yet are compiled here.
+  int plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr& plan) const;
   /// A plan for the sizes of `data` with what the options fix, ready to run.
   int prepare(const rnn_plan_options& options, const CallData& data, data::DType storage,
               Call& call) const;
@@ -70,6 +70,8 @@ private:
 
 /// What the command line fixes of a plan; sizes come with the data.
 rnn_plan_options planOptions(const Options& options);
+/// The same call by the plain loop over time.
+rnn_plan_options sequentialOptions(const Options& options);
 
 /// Largest |a - b| / (1 + |b|) over all sequences and final states of two calls of one module;
 /// `same` tells whether they agree bit for bit (any NaN equals any NaN).

@@ -52,6 +52,13 @@ int Source::ast(std::string& text) {
   return kFine;
 }
 
+std::string rnnc::tool::placeText(mlir::Location location) {
+  auto place = location->findInstanceOf<mlir::FileLineColLoc>();
+  return place ? fmt::format("{}:{}:{}", place.getFilename().str(), place.getLine(),
+                             place.getColumn())
+               : "an unknown place";
+}
+
 static std::string textOf(mlir::ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -66,6 +73,12 @@ int Source::load() {
     return kFailure;
   }
   mlirContext = createContext();
+  // Kernels are compiled later, when plans ask for them; what MLIR says then belongs to a bug
+  // report.
+  mlirContext->getDiagEngine().registerHandler([](mlir::Diagnostic& message) {
+    if (message.getSeverity() == mlir::DiagnosticSeverity::Error)
+      rememberDetail(placeText(message.getLocation()) + ": " + message.str());
+  });
   if (llvm::StringRef(options.file).ends_with(".mlir")) {
     if (int status = loadMlir())
       return status;
@@ -138,17 +151,17 @@ int Source::chooseCell() {
     other->erase();
   rnnCell = llvm::dyn_cast<rnn::CellOp>(chosen);
   name = mlir::SymbolTable::getSymbolName(chosen).str();
-  return checkDims();
+  return checkDims(chosen);
 }
 
 /// A --dim for a dim that the cell does not have would otherwise do nothing.
-int Source::checkDims() {
+int Source::checkDims(mlir::Operation* chosen) {
   std::vector<std::string> names;
   if (rnnCell)
     for (auto dim : rnnCell.decls<rnn::DimDeclOp>())
       names.push_back(dim.getSymName().str());
   else
-    for (auto tensor : (*original->getOps<newton::CellOp>().begin()).ops<newton::TensorOp>())
+    for (auto tensor : llvm::cast<newton::CellOp>(chosen).ops<newton::TensorOp>())
       for (mlir::Attribute dim : tensor.getDims())
         names.push_back(llvm::cast<mlir::StringAttr>(dim).getValue().str());
   for (auto& [dim, size] : options.dims)
@@ -163,7 +176,7 @@ int Source::checkDims() {
 }
 
 int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const {
-  newton = mlir::OwningOpRef<mlir::ModuleOp>(original->clone());
+  newton = mlir::OwningOpRef<mlir::ModuleOp>(module().clone());
   if (!rnnCell)
     return kFine;
   auto target = cpuTarget(options.arch);

@@ -46,7 +46,7 @@ public:
 private:
   int loadMlir();
   int chooseCell();
-  int checkDims();
+  int checkDims(mlir::Operation* chosen);
 
   const Options& options;
   const Console& console;
@@ -56,6 +56,9 @@ private:
   rnn::CellOp rnnCell;
   std::string name;
 };
+
+/// "file:line:col" of a location, "an unknown place" where it has none.
+std::string placeText(mlir::Location location);
 
 /// What this build cannot do for these options, told before anything is read: a missing device
 /// first. kFine where there is nothing.

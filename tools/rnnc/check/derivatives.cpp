@@ -61,7 +61,8 @@ Comparison compare(newton::SystemOp op, Shooter& shooter) {
 Rows checkAgainstDifferences(const Subject& subject, const char* name, int64_t steps) {
   Rows rows;
   uint32_t index = 0;
-  for (auto op : subject.newton64.ops<newton::SystemOp>()) {
+  newton::CellOp newton64 = subject.newton64;
+  for (auto op : newton64.ops<newton::SystemOp>()) {
     uint32_t system = index++;
     std::string title = op.getSymName().str();
     if (!op.hasJacobian()) {
