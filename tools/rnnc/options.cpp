@@ -277,6 +277,9 @@ void Verbs::addAll() {
 
 /// Options that exclude each other. Returns what is wrong, empty where nothing is.
 std::string conflict(const Options& o) {
+  for (auto& [name, value] : o.limits)
+    if (name != "nesting" && name != "source" && name != "operations")
+      return "--limit: there is no limit '" + name + "'; nesting, source or operations";
   if (o.maxSweeps && o.tolerance == 0)
     return "--max-sweeps needs a tolerance above 0: at 0 the sweeps end when every bit agrees";
   if (o.schedule == RNN_SCHEDULE_SEQUENTIAL && (o.chunk || o.chunks))
@@ -312,12 +315,16 @@ ParsedOptions usageError(std::string text, const CLI::App& app) {
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
     const auto rest = app.remaining(true);
+    if (!rest.empty() && app.get_subcommands().empty() && !rest[0].starts_with('-'))
+      return "unknown command '" + rest[0] + "': run, build, check, explain, bench or doctor";
     if (!rest.empty())
       return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
              "'";
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) && app.get_subcommands().empty())
-    return "a command is missing: run, build, check, explain, bench or doctor";
+    return app.remaining(true).empty()
+               ? "a command is missing: run, build, check, explain, bench or doctor"
+               : "unknown command '" + app.remaining(true)[0] + "'";
   return error.what();
 }
 
@@ -335,6 +342,8 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
   app.set_version_flag("--version", "rnnc " RNNC_VERSION);
   app.footer(kAfter);
   ParsedOptions parsed;
+  for (int i = 0; i < argc; ++i)
+    options.commandLine += (i ? " " : "") + std::string(argv[i]);
   try {
     Verbs(app, options).addAll();
     app.parse(argc, argv);

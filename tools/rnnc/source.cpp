@@ -8,7 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace rnnc;
 using namespace rnnc::tool;
@@ -41,8 +41,15 @@ Limits Source::limits() const {
   return limits;
 }
 
-FrontendOptions Source::frontendOptions() const {
-  return {limits(), options.dims, options.constants};
+int Source::bug(const std::string& what) const { return reportBug(console, what); }
+
+int Source::ast(std::string& text) {
+  if (llvm::StringRef(options.file).ends_with(".mlir"))
+    return console.error(options.file + ": IR has no syntax tree", "give the .rnn file");
+  DiagnosticEngine again;
+  again.setSource(engine.file(), engine.source().str());
+  text = dumpAst({limits(), options.dims, options.constants}, again);
+  return kFine;
 }
 
 static std::string textOf(mlir::ModuleOp module) {
@@ -63,7 +70,7 @@ int Source::load() {
     if (int status = loadMlir())
       return status;
   } else {
-    original = parseToRnn(*mlirContext, frontendOptions(), engine);
+    original = parseToRnn(*mlirContext, {limits(), options.dims, options.constants}, engine);
     console.print(engine);
     if (!original)
       return engine.errors() ? kFailure
@@ -131,6 +138,27 @@ int Source::chooseCell() {
     other->erase();
   rnnCell = llvm::dyn_cast<rnn::CellOp>(chosen);
   name = mlir::SymbolTable::getSymbolName(chosen).str();
+  return checkDims();
+}
+
+/// A --dim for a dim that the cell does not have would otherwise do nothing.
+int Source::checkDims() {
+  std::vector<std::string> names;
+  if (rnnCell)
+    for (auto dim : rnnCell.decls<rnn::DimDeclOp>())
+      names.push_back(dim.getSymName().str());
+  else
+    for (auto tensor : (*original->getOps<newton::CellOp>().begin()).ops<newton::TensorOp>())
+      for (mlir::Attribute dim : tensor.getDims())
+        names.push_back(llvm::cast<mlir::StringAttr>(dim).getValue().str());
+  for (auto& [dim, size] : options.dims)
+    if (!llvm::is_contained(names, dim)) {
+      auto near = nearest(dim, names);
+      return console.error(fmt::format("--dim {}={}: {} has no dim '{}'", dim, size, name, dim),
+                           near            ? "did you mean '" + *near + "'?"
+                           : names.empty() ? "its sizes are all fixed"
+                                           : fmt::format("it has {}", fmt::join(names, ", ")));
+    }
   return kFine;
 }
 
@@ -152,9 +180,9 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) 
     MlirDiagnostics forward(*mlirContext, diagnostics);
     done = lowerToSolve(*newton, lower) && mlir::succeeded(mlir::verify(*newton));
   }
-  // The user's errors carry a code; anything else that stops a pass is ours.
+  // The user's errors have a code of their own; anything else that stops a pass is ours.
   bool users = llvm::any_of(diagnostics.all(), [](const Diagnostic& d) {
-    return d.severity == Severity::Error && !d.code.empty();
+    return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
   console.print(diagnostics);
   if (done)
