@@ -1,10 +1,10 @@
 // rnnc explain: what was derived about a cell, or the long text of a message's code.
 #include "console.h"
+#include "solver.h"
 #include "source.h"
 #include "verbs.h"
 
 #include "Analysis/Explain.h"
-#include "rnn/rnn.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,56 +31,35 @@ int explainCode(const std::string& code, const Console& console) {
 struct Planned {
   rnn_plan_info info{};
   int64_t batch, time;
-  std::string dims, error;
+  std::string dims;
 };
 
-Planned plan(const Options& options, const CompiledCell& cell, rnn_dtype compute) {
-  Planned planned;
+int planFor(const Options& options, rnn_dtype compute, const Solver& solver, Planned& planned) {
   planned.batch = options.batch.value_or(8);
   planned.time = options.time.value_or(4096);
-  const rnn_module_table& table = *cell.table();
+  const rnn_module_table& table = solver.table();
   std::map<std::string, int64_t> sizes;
   for (uint32_t t = 0; t < table.tensors; ++t)
     for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
       if (table.tensor[t].sizes[a] < 0)
         sizes[table.tensor[t].dims[a]] = 256;
-  for (const auto& [name, size] : options.dims)
-    if (sizes.count(name))
-      sizes[name] = size;
   std::vector<rnn_dim_value> values;
   for (const auto& [name, size] : sizes) {
     values.push_back({name.c_str(), size});
     planned.dims += fmt::format(", {} {}", name, size);
   }
-  rnn_plan_options request{};
-  request.size = sizeof request;
+  rnn_plan_options request = planOptions(options);
   request.dims = values.size();
   request.dim = values.data();
   request.batch = planned.batch;
   request.time = planned.time;
   request.compute = compute;
-  request.schedule = options.schedule;
-  request.vector = options.vector;
-  request.tiles = options.tiles;
-  request.chunk = options.chunk;
-  request.chunks = options.chunks;
-  request.tolerance = options.tolerance;
-  request.max_sweeps = options.maxSweeps;
-  request.threads = options.threads;
+  PlanPtr plan;
+  if (int status = solver.plan(request, plan))
+    return status;
   planned.info.size = sizeof planned.info;
-  rnn_context* context = nullptr;
-  rnn_module* module = nullptr;
-  rnn_plan* made = nullptr;
-  bool fine = rnn_context_create(&context) == RNN_OK &&
-              rnn_module_from_table(context, &table, &module) == RNN_OK &&
-              rnn_plan_create(module, &request, &made) == RNN_OK &&
-              rnn_plan_describe(made, &planned.info) == RNN_OK;
-  if (!fine)
-    planned.error = context ? rnn_error_text(context) : "out of memory";
-  rnn_plan_destroy(made);
-  rnn_module_destroy(module);
-  rnn_context_destroy(context);
-  return planned;
+  rnn_plan_describe(plan.get(), &planned.info);
+  return kFine;
 }
 
 std::string scheduleText(const Planned& planned) {
@@ -129,9 +108,12 @@ int rnnc::tool::runExplain(const Options& options) {
       if (!options.json)
         fmt::print("{}\n{}", system.getSymName().str(), text);
     }
-  Planned planned = plan(options, *compiled, compute);
-  if (!planned.error.empty())
-    return console.error(planned.error);
+  Solver solver(console);
+  Planned planned;
+  if (int status = solver.create(std::move(compiled)))
+    return status;
+  if (int status = planFor(options, compute, solver, planned))
+    return status;
   if (options.json)
     fmt::print("{}\n", nlohmann::json{{"cell", source.cellName()},
                                       {"systems", systems},
