@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 using namespace rnnc;
 using namespace rnnc::tool;
 
@@ -31,6 +33,7 @@ private:
   std::unique_ptr<CompiledCell> f32, f64;
   check::Rows rows;
   size_t failed = 0;
+  double seconds = 0;
 };
 
 } // namespace
@@ -60,11 +63,11 @@ void Checker::print() const {
   for (const check::Row& row : rows)
     fmt::print("{:<6} {:<{}}  {:<{}}  {}\n", row.passed ? "ok" : "FAILED", row.check, checkWidth,
                row.subject, subjectWidth, row.result);
-  fmt::print("{} checks, {} failed\n", rows.size(), failed);
+  fmt::print("{} checks, {} failed, {}\n", rows.size(), failed, secondsText(seconds));
 }
 
 Json Checker::json() const {
-  Json json{{"cell", source.cellName()}, {"file", options.file}, {"passed", failed == 0}};
+  Json json{{"cell", source.cellName()}, {"file", options.file}, {"passed", failed == 0}, {"seconds", seconds}};
   for (const check::Row& row : rows)
     json["checks"].push_back({{"check", row.check},
                               {"subject", row.subject},
@@ -74,6 +77,7 @@ Json Checker::json() const {
 }
 
 int Checker::run() {
+  auto start = std::chrono::steady_clock::now();
   if (int status = compile())
     return status;
   check::Subject subject;
@@ -90,6 +94,7 @@ int Checker::run() {
       rows.push_back(std::move(row));
   for (const check::Row& row : rows)
     failed += !row.passed;
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.json)
     fmt::print("{}", dumpJson(json()));
   else
