@@ -71,19 +71,27 @@ Changes ChunksTile<F>::correct() {
                        this->s_.dirty);
 }
 
-// The chunks in front are final and go to the caller's arrays first: their vectors hold later
-// chunks too, whose results the run alone overwrites.
+// The chunks in front are final and go to the caller's arrays first: their vectors hold later chunks
+// too, whose results the run alone overwrites. Sweeping on would have taken at most one sweep for
+// each start that is wrong here, and one to see that none is.
 template <class F>
-void ChunksTile<F>::walk(int64_t firstChunk, TileStats& stats) {
+void ChunksTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
   const int64_t width = this->columns_.width();
+  const uint32_t states = this->columns_.states();
   this->store();
-  const F* start = this->startOf(firstChunk / width) + firstChunk % width;
-  for (uint32_t i = 0; i < this->columns_.states(); ++i) {
-    walkEnd_[i] = start[i * width];
-  }
   walkedFrom_ = firstChunk;
-  runAlone(this->frame_.time + firstChunk * this->chunkSteps_,
-           (system().chunks - firstChunk) * this->chunkSteps_, walkEnd_, stats);
+  int64_t wrong = 0;
+  for (int64_t w = firstChunk; w < chunks(); ++w) {
+    const F* start = this->startOf(w / width) + w % width;
+    bool changed = false;
+    for (uint32_t i = 0; i < states; ++i) {
+      changed |= !same(start[i * width], walkEnd_[i]);
+      walkEnd_[i] = w == firstChunk ? start[i * width] : walkEnd_[i];
+    }
+    wrong += changed && w > firstChunk;
+    runAlone(this->frame_.time + w * this->chunkSteps_, this->chunkSteps_, walkEnd_, stats);
+  }
+  stats.laneSweeps += std::min(chunks(), sweep + 1 + wrong);
   this->waiting_ = 0;
 }
 

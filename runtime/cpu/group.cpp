@@ -119,7 +119,7 @@ void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) 
     const bool walk = policy.walkNext();
     solveTile(tile, walk ? TileStart::Walk : TileStart::Fresh, ownTile_, state, nullptr, stats);
     if (!walk) {
-      policy.tried(stats.walked);
+      policy.tried(stats.hopeless);
     }
     stats.addTo(tally, tile, lanes());
   }

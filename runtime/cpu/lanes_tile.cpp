@@ -92,21 +92,42 @@ Changes LanesTile<F>::correct() {
   return correctVectorsFrom(std::max<int64_t>(first_ - 1, 0));
 }
 
+// Sweeping on would have taken a lane at most one sweep for each start that is wrong here, and one to
+// see that none is; that is what its count of sweeps says.
 template <class F>
-void LanesTile<F>::walk(int64_t firstChunk, TileStats&) {
+void LanesTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
   const int64_t width = this->columns_.width();
+  F* wrong = this->scratch_.worst;
+  std::fill(wrong, wrong + width, F(0));
   for (int64_t w = firstChunk; w < this->vectors_; ++w) {
-    F* start = this->startOf(w);
-    const F* end = w > firstChunk ? this->endOf(w - 1) : start;
-    for (uint32_t i = 0; i < this->columns_.states(); ++i) {
-      for (int64_t j = 0; j < width; ++j) {
-        start[i * width + j] = this->s_.agreed[j] ? start[i * width + j] : end[i * width + j];
-      }
+    if (w > firstChunk) {
+      takeEnds(w, wrong);
     }
     this->shootVector(w, false);
   }
+  for (int64_t j = 0; j < this->columns_.valid(); ++j) {
+    if (!this->s_.agreed[j]) {
+      stats.laneSweeps += std::min(chunks(), sweep + 1 + static_cast<int64_t>(wrong[j]));
+    }
+  }
   std::fill(this->s_.agreed, this->s_.agreed + width, ~BitsOf<F>(0));
   countWaiting();
+}
+
+// Lanes that wait start chunk `w` where the chunk in front ended. Counts those that changed.
+template <class F>
+void LanesTile<F>::takeEnds(int64_t w, F* wrong) {
+  const int64_t width = this->columns_.width();
+  F* start = this->startOf(w);
+  const F* end = this->endOf(w - 1);
+  for (int64_t j = 0; j < width; ++j) {
+    bool changed = false;
+    for (uint32_t i = 0; i < this->columns_.states() && !this->s_.agreed[j]; ++i) {
+      changed |= !same(start[i * width + j], end[i * width + j]);
+      start[i * width + j] = end[i * width + j];
+    }
+    wrong[j] += F(changed);
+  }
 }
 
 template <class F>

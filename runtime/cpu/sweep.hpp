@@ -19,7 +19,8 @@ struct SweepRules {
 struct TileStats {
   int64_t sweeps = 0;     ///< passes over the tile
   int64_t laneSweeps = 0; ///< sum over lanes of the sweep at which each first agreed
-  bool walked = false;
+  bool walked = false;    ///< did not contract and was finished one chunk after the other
+  bool hopeless = false;  ///< ... on account of half of its lanes or more
   double mismatch = 0; ///< largest one accepted
   bool unconverged = false;
   int64_t nonfinite = INT64_MAX; ///< first step with a state that is not finite
@@ -63,9 +64,9 @@ private:
   int64_t changed_[window] = {};
 };
 
-/// Solves one tile. A Mode has: chunks(), shoot() (every chunk whose start changed), agree(sweep,
+/// Solves one tile. A Mode has: lanes(), chunks(), shoot() (every chunk whose start changed), agree(sweep,
 /// rules, stats) (compares; returns the worst mismatch of lanes that do not agree), waiting() (how
-/// many those are), correct(), walk(chunk, stats) (the rest of the tile from `chunk` on, whose
+/// many those are), correct(), walk(sweep, chunk, stats) (the rest of the tile from `chunk` on, whose
 /// start is exact, one chunk after the other).
 template <class Mode>
 void sweepTile(Mode& mode, const SweepRules& rules, TileStats& stats) {
@@ -89,9 +90,8 @@ void sweepTile(Mode& mode, const SweepRules& rules, TileStats& stats) {
     if (stall.add(worst, changes.count) || sweep >= mode.chunks()) {
       stats.walked = true;
       ++stats.sweeps;
-      // Sweeping on would have taken about one sweep for each start that is still wrong.
-      stats.laneSweeps += mode.waiting() * std::min(mode.chunks(), sweep + changes.count);
-      mode.walk(changes.first, stats);
+      stats.hopeless = 2 * mode.waiting() >= mode.lanes();
+      mode.walk(sweep, changes.first, stats);
       return;
     }
   }

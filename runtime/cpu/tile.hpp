@@ -100,11 +100,12 @@ public:
   /// The same tile from another start: what the last solve knows moves along with it.
   void restart(const TileFrame& frame, const F* start);
 
+  int64_t lanes() const { return this->columns_.valid(); }
   int64_t chunks() const { return this->vectors_; }
   void shoot();
   double agree(int64_t sweep, const SweepRules& rules, TileStats& stats);
   Changes correct();
-  void walk(int64_t firstChunk, TileStats& stats);
+  void walk(int64_t sweep, int64_t firstChunk, TileStats& stats);
 
   const F* endState() { return this->endOf(this->vectors_ - 1); }
   void tileCarry(F* carry);
@@ -113,6 +114,7 @@ public:
 private:
   void countWaiting();
   Changes correctVectorsFrom(int64_t first);
+  void takeEnds(int64_t w, F* wrong);
 
   int64_t first_ = 0; ///< first chunk shot in this sweep
 };
@@ -135,11 +137,12 @@ public:
   void begin(const TileFrame& frame, const F* start);
   void restart(const TileFrame& frame, const F* start);
 
+  int64_t lanes() const { return 1; }
   int64_t chunks() const { return system().chunks; }
   void shoot();
   double agree(int64_t sweep, const SweepRules& rules, TileStats& stats);
   Changes correct();
-  void walk(int64_t firstChunk, TileStats& stats);
+  void walk(int64_t sweep, int64_t firstChunk, TileStats& stats);
 
   /// The state behind the last whole chunk.
   void endState(F* state);
