@@ -13,8 +13,10 @@ namespace {
 constexpr double nanosecond = 1e-9;
 /// What the rows of one tile may take of the level-2 cache.
 constexpr int64_t tileBytes = 512 * 1024;
-/// Copying one number into or out of the layout [step][column], in nanoseconds.
+/// Copying one number into or out of the layout [step][column], in nanoseconds: a transpose where a
+/// lane's steps are neighbours in memory, a cache line for every number where other lanes lie between.
 constexpr double stagingCost = 0.4;
+constexpr double stridedStagingCost = 5;
 /// One multiply-add of the scan over the chunks of a lane, in nanoseconds.
 constexpr double scanCost = 5;
 /// Starting and joining the threads once.
@@ -134,9 +136,9 @@ double tilesSeconds(const ScheduleRequest& r, rnn_tiles tiles, int64_t vectors, 
   if (tiles == RNN_TILES_SEQUENCE) {
     return double(ceilDiv(vectors, r.cores) * count) * tile * nanosecond;
   }
-  // The first outer sweep solves from guesses; then every tile is shot about once more, and
-  // checked.
-  const double again = (sweeps + 1.5) / sweeps;
+  // The first outer sweep solves from guesses, which takes a sweep or two more; then every tile is
+  // solved once more from its right start, and checked (measured: three times the work in all).
+  const double again = (sweeps + 4) / sweeps;
   return (double(ceilDiv(vectors * count, r.cores)) * tile * again + 3 * forkCost) * nanosecond;
 }
 
@@ -195,7 +197,7 @@ std::optional<ScheduleChoice> chunksInVectors(const Model& model, rnn_tiles tile
   const double sweeps = Model::sweeps(choice.chunk, choice.chunks);
   const double tile =
       sweeps * double(vectors) * double(choice.chunk) * model.vectorStep(choice.width, true) +
-      double(tileSteps) * r.sequences * stagingCost +
+      double(tileSteps) * r.sequences * (r.lanes > 1 ? stridedStagingCost : stagingCost) +
       sweeps * double(chunks) * std::max(r.carry, 1u) * scanCost;
   choice.seconds = tilesSeconds(r, tiles, std::max<int64_t>(r.lanes, 1), tile, sweeps, tileSteps);
   return choice;
