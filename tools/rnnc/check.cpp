@@ -67,7 +67,10 @@ void Checker::print() const {
 }
 
 Json Checker::json() const {
-  Json json{{"cell", source.cellName()}, {"file", options.file}, {"passed", failed == 0}, {"seconds", seconds}};
+  Json json{{"cell", source.cellName()},
+            {"file", options.file},
+            {"passed", failed == 0},
+            {"seconds", seconds}};
   for (const check::Row& row : rows)
     json["checks"].push_back({{"check", row.check},
                               {"subject", row.subject},

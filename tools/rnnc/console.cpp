@@ -56,6 +56,13 @@ void Console::print(const DiagnosticEngine& diagnostics) const {
     diagnostics.print(llvm::errs(), useColor);
 }
 
+void Stopwatch::lap(std::string_view what) {
+  auto now = std::chrono::steady_clock::now();
+  console.detail(fmt::format("{} in {}", what,
+                             secondsText(std::chrono::duration<double>(now - start).count())));
+  start = now;
+}
+
 std::string rnnc::tool::secondsText(double seconds) {
   if (seconds < 1e-6)
     return fmt::format("{:.3g} ns", seconds * 1e9);

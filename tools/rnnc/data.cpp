@@ -203,6 +203,7 @@ int Gatherer::fill(uint32_t tensor) {
 }
 
 int Gatherer::gather() {
+  Stopwatch clock(console);
   if (int status = readInputs(options, console, table, given, data.sampleRate))
     return status;
   if (int status = takeSpecs())
@@ -213,6 +214,7 @@ int Gatherer::gather() {
   for (uint32_t i = 0; i < table.tensors; ++i)
     if (int status = fill(i))
       return status;
+  clock.lap("arrays read and drawn");
   return kFine;
 }
 

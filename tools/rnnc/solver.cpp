@@ -35,9 +35,11 @@ int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr&
   options.dim = dims.data();
   options.batch = sizes.batch;
   options.time = sizes.time;
+  Stopwatch clock(console);
   rnn_plan* made = nullptr;
   rnn_status status = rnn_plan_create(module.get(), &options, &made);
   plan.reset(made);
+  clock.lap("planned; kernels compiled where they were new");
   if (status == RNN_OK)
     return kFine;
   std::string text = errorText();

@@ -67,6 +67,7 @@ static std::string textOf(mlir::ModuleOp module) {
 }
 
 int Source::load() {
+  Stopwatch clock(console);
   watchForCrashes(options);
   if (!readSource(options.file, limits(), engine)) {
     console.print(engine);
@@ -89,6 +90,7 @@ int Source::load() {
       return engine.errors() ? kFailure
                              : reportBug(console, "the front end failed without a message");
   }
+  clock.lap("read and checked");
   rememberModule(textOf(*original));
   if (mlir::failed(mlir::verify(*original)))
     return reportBug(console, "the front end made a module that does not verify");
@@ -182,6 +184,7 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) 
   auto target = cpuTarget(options.arch);
   if (!target)
     return console.error(llvm::toString(target.takeError()), "", kUsage);
+  Stopwatch clock(console);
   LowerOptions lower;
   lower.compute = compute == RNN_F64 ? "f64" : "f32";
   lower.fma = target->fma;
@@ -198,6 +201,7 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) 
     return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
   console.print(diagnostics);
+  clock.lap(compute == RNN_F64 ? "lowered to the solve in f64" : "lowered to the solve in f32");
   if (done)
     return kFine;
   return users ? kFailure : reportBug(console, "a pass failed on the cell '" + name + "'");
