@@ -13,6 +13,7 @@ config.environment["PATH"] = os.pathsep.join(
 # Nothing of the user's own is read or written.
 config.environment["HOME"] = config.test_exec_root
 config.substitutions.append(("%examples", os.path.join(config.rnn_source, "examples")))
+config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%source", config.rnn_source))
 
 # A test with `REQUIRES: soak` runs in `tools/test --soak` only.

@@ -56,7 +56,7 @@ private:
   LogicalResult demand();
   LogicalResult demandOperands(Operation* op, const Index& index);
   LogicalResult want(Operation* by, Value value, Index index);
-  Index broadcastIndex(Value value, const Index& index);
+  Index broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to);
   void build(Block& into);
   Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
   Value buildNamed(OpBuilder& builder, Operation* op, const Index& index);
@@ -116,7 +116,7 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
     if (laneOfAxis[i] >= 0)
       index[i] = lane(laneOfAxis[i]);
   while (true) {
-    (isState ? states : outputs).push_back({value, broadcastIndex(value, index), index, tensor});
+    (isState ? states : outputs).push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
     if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
       return emitError(set->getLoc())
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
@@ -184,12 +184,14 @@ LogicalResult GroupLowering::listResults() {
   return success();
 }
 
-/// The index into an operand for an index into what it broadcasts to.
-Index GroupLowering::broadcastIndex(Value value, const Index& index) {
-  auto type = cast<ArrayType>(value.getType());
-  Index result(index.end() - type.getRank(), index.end());
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    if (type.getDims()[i].isOne())
+/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis that
+/// is stretched every place reads element 0; an axis of size 1 on both sides may well be a lane axis.
+Index GroupLowering::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to) {
+  ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
+  size_t offset = to.size() - dims.size();
+  Index result(index.begin() + offset, index.end());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i].isOne() && !to[offset + i].isOne())
       result[i] = 0;
   return result;
 }
@@ -245,8 +247,9 @@ LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
     }
     return success();
   }
+  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
   for (Value operand : op->getOperands())
-    if (failed(want(op, operand, broadcastIndex(operand, index))))
+    if (failed(want(op, operand, broadcastIndex(operand, index, to))))
       return failure();
   return success();
 }
@@ -316,8 +319,9 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
     return sum;
   }
   SmallVector<Value> operands;
+  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
   for (Value operand : op->getOperands())
-    operands.push_back(element(operand, broadcastIndex(operand, index)));
+    operands.push_back(element(operand, broadcastIndex(operand, index, to)));
   return buildScalar(builder, loc, op, operands, compute);
 }
 

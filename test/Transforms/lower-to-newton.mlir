@@ -81,3 +81,35 @@ rnn.cell @InputSum {
     rnn.set_state @h, %0 : !rnn.array<[d]>
   }
 }
+
+// -----
+
+// A lane axis may have size 1; an input's axis of size 1 that is stretched is element 0 for all lanes.
+// CHECK-LABEL: newton.cell @One
+// CHECK: lanes ["d"] states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
+// CHECK-SAME: inputs [#newton.slot<@x, lanes = [0], at = [0], back = 0>]
+// CHECK-LABEL: newton.cell @Stretched
+// CHECK: lanes ["d"] states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
+// CHECK-SAME: inputs [#newton.slot<@x, lanes = [-1], at = [0], back = 0>]
+rnn.cell @One {
+  rnn.dim_decl @d = 1
+  rnn.input @x : !rnn.array<[d = 1]>
+  rnn.state @h : !rnn.array<[d = 1]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d = 1]>
+    %x = rnn.input_at @x[0] : !rnn.array<[d = 1]>
+    %0 = rnn.binary add %h, %x : (!rnn.array<[d = 1]>, !rnn.array<[d = 1]>) -> !rnn.array<[d = 1]>
+    rnn.set_state @h, %0 : !rnn.array<[d = 1]>
+  }
+}
+rnn.cell @Stretched {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[1]>
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    %x = rnn.input_at @x[0] : !rnn.array<[1]>
+    %0 = rnn.binary add %h, %x : (!rnn.array<[d]>, !rnn.array<[1]>) -> !rnn.array<[d]>
+    rnn.set_state @h, %0 : !rnn.array<[d]>
+  }
+}

@@ -18,7 +18,7 @@ namespace {
 /// Everything that a crash handler needs, made beforehand: in a signal handler nothing may be
 /// allocated.
 struct Reproducer {
-  std::string head, module;
+  std::string head, module, detail;
   char path[256] = "";
 };
 Reproducer reproducer;
@@ -97,9 +97,12 @@ void rnnc::tool::watchForCrashes(const Options& options) {
 
 void rnnc::tool::rememberModule(std::string text) { reproducer.module = std::move(text); }
 
+void rnnc::tool::rememberDetail(std::string text) { reproducer.detail = std::move(text); }
+
 int rnnc::tool::reportBug(const Console& console, const std::string& what) {
-  bool written = writeReproducer(what.c_str());
-  return console.error(what + "; this is a bug of rnnc",
+  std::string text = reproducer.detail.empty() ? what : what + ": " + reproducer.detail;
+  bool written = writeReproducer(text.c_str());
+  return console.error(text + "; this is a bug of rnnc",
                        written
                            ? fmt::format("please report it with the reproducer {}", reproducer.path)
                            : fmt::format("{} cannot be written", reproducer.path),

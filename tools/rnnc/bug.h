@@ -13,6 +13,9 @@ void watchForCrashes(const Options& options);
 /// What a reproducer will hold: the module as the compiler was last given it.
 void rememberModule(std::string text);
 
+/// What the compiler said last about its own trouble; part of the next report.
+void rememberDetail(std::string text);
+
 /// Writes the reproducer; returns kBug.
 int reportBug(const Console& console, const std::string& what);
 

@@ -56,6 +56,13 @@ void Console::print(const DiagnosticEngine& diagnostics) const {
     diagnostics.print(llvm::errs(), useColor);
 }
 
+void Stopwatch::lap(std::string_view what) {
+  auto now = std::chrono::steady_clock::now();
+  console.detail(fmt::format("{} in {}", what,
+                             secondsText(std::chrono::duration<double>(now - start).count())));
+  start = now;
+}
+
 std::string rnnc::tool::secondsText(double seconds) {
   if (seconds < 1e-6)
     return fmt::format("{:.3g} ns", seconds * 1e9);
@@ -63,7 +70,7 @@ std::string rnnc::tool::secondsText(double seconds) {
     return fmt::format("{:.3g} us", seconds * 1e6);
   if (seconds < 1)
     return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format(seconds < 100 ? "{:.2f} s" : "{:.0f} s", seconds);
+  return seconds < 100 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
 std::string rnnc::tool::countText(double count) {

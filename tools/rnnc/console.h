@@ -3,6 +3,7 @@
 
 #include "options.h"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,18 @@ private:
 
   ErrorFormat format;
   bool useColor, verbose;
+};
+
+/// Tells, with --verbose, how long something took.
+class Stopwatch {
+public:
+  explicit Stopwatch(const Console& console) : console(console) {}
+  /// Since the last lap, or since it was made.
+  void lap(std::string_view what);
+
+private:
+  const Console& console;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 /// "12.3 ms"; "3.20 s".

@@ -1,8 +1,7 @@
 // rnnc: one verb of the command line, and its exit status.
+#include "console.h"
 #include "options.h"
 #include "verbs.h"
-
-#include <fmt/format.h>
 
 using namespace rnnc::tool;
 
@@ -10,14 +9,23 @@ int main(int argc, char** argv) {
   ParsedOptions parsed = parseOptions(argc, argv);
   if (!parsed.options) {
     if (!parsed.error.empty())
-      fmt::print(stderr, "{} {}\n", parsed.error, parsed.hint);
+      Console(parsed.errorFormat, Color::Auto, false).error(parsed.error, parsed.hint);
     return parsed.exitCode;
   }
   const Options& options = *parsed.options;
   switch (options.verb) {
+  case Verb::Run:
+    return runRun(options);
+  case Verb::Build:
+    return runBuild(options);
+  case Verb::Check:
+    return runCheck(options);
+  case Verb::Explain:
+    return runExplain(options);
+  case Verb::Bench:
+    return runBench(options);
   case Verb::Doctor:
     return runDoctor(options);
-  default:
-    return kUsage;
   }
+  return kUsage;
 }

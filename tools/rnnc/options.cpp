@@ -30,13 +30,21 @@ private:
   void addTypes(CLI::App& app);
   void addSchedule(CLI::App& app);
   void addShape(CLI::App& app);
+  void addDrawn(CLI::App& app);
   void addData(CLI::App& app);
+  void addDevice(CLI::App& app);
+  void addThreads(CLI::App& app);
+  void addRun(CLI::App& app);
+  void addBuild(CLI::App& app);
+  void addBench(CLI::App& app);
   void addTalk(CLI::App& app);
 
   /// An option that takes one value a time and may be repeated.
   template <typename Add>
   void pairs(CLI::App& app, const char* name, Add add, const char* what,
              const char* type = "NAME=VALUE");
+  void list(CLI::App& app, const char* name, std::vector<std::string>& to, const char* what,
+            const char* type);
   /// An option of one value that `parse` turns into `to`.
   template <typename T, typename Parse>
   void value(CLI::App& app, const char* name, T& to, Parse parse, const char* expected,
@@ -60,6 +68,15 @@ void Verbs::pairs(CLI::App& app, const char* name, Add add, const char* what, co
       ->type_name(type)
       ->allow_extra_args(false)
       ->take_all();
+}
+
+void Verbs::list(CLI::App& app, const char* name, std::vector<std::string>& to, const char* what,
+                 const char* type) {
+  auto add = [&to](const std::string& text) {
+    to.push_back(text);
+    return std::string();
+  };
+  pairs(app, name, add, what, type);
 }
 
 template <typename T, typename Parse>
@@ -170,8 +187,6 @@ void Verbs::addSchedule(CLI::App& app) {
         "When a tile is solved; 0: bit for bit (default 4 ulp)", "X");
   value(app, "--max-sweeps", o.maxSweeps, atLeastOne, "a number of sweeps, 1 or more",
         "Give up after N sweeps; only with a tolerance above 0", "N");
-  value(app, "--threads", o.threads, threadCount, "a number of threads, 1 to 4096",
-        "Threads to run on (all); never changes an answer", "N");
 }
 
 void Verbs::addShape(CLI::App& app) {
@@ -181,27 +196,21 @@ void Verbs::addShape(CLI::App& app) {
         "Time steps, where no input says so (4096)", "T");
 }
 
-void Verbs::addData(CLI::App& app) {
-  auto list = [&](const char* name, std::vector<std::string>& to, const char* what,
-                  const char* type) {
-    pairs(
-        app, name,
-        [&to](const std::string& s) {
-          to.push_back(s);
-          return std::string();
-        },
-        what, type);
-  };
-  list("--input", o.inputs,
-       "Arrays: .npz, .npy, .wav or .flac; inputs, params and initial states by name, or NAME=F; "
-       "repeatable",
-       "F");
-  list("--random", o.randoms, "Draw an array, such as x:normal(0,0.3); repeatable", "SPEC");
+void Verbs::addDrawn(CLI::App& app) {
   pairs(
       app, "--param", [this](const std::string& s) { return addNumber(s, o.params); },
       "One value for all of a param; repeatable");
   value(app, "--seed", o.seed, parseUnsigned, "a whole number, 0 or more", "Of what is drawn (0)",
         "N");
+}
+
+void Verbs::addData(CLI::App& app) {
+  list(app, "--input", o.inputs,
+       "Arrays: .npz, .npy, .wav or .flac; inputs, params and initial states by name, or NAME=F; "
+       "repeatable",
+       "F");
+  list(app, "--random", o.randoms, "Draw an array, such as x:normal(0,0.3); repeatable", "SPEC");
+  addDrawn(app);
 }
 
 void Verbs::addTalk(CLI::App& app) {
@@ -215,13 +224,43 @@ void Verbs::addTalk(CLI::App& app) {
                                    "json: one object a line");
 }
 
+void Verbs::addDevice(CLI::App& app) {
+  choice<Device, Device>(app, "--device", o.device,
+                         {{"auto", Device::Auto}, {"cpu", Device::Cpu}, {"cuda", Device::Cuda}},
+                         "Where to run (auto)");
+}
+
+void Verbs::addRun(CLI::App& app) {
+  list(app, "--output", o.outputs,
+       "States and outputs: .npz (all), .npy or .wav (one; NAME=F says which); repeatable", "F");
+  app.add_option("--report", o.report, "Write the report as JSON")->type_name("F");
+  app.add_flag("--verify", o.verify, "Run sequentially too, and print the largest difference");
+}
+
+void Verbs::addBuild(CLI::App& app) {
+  app.add_option("-o", o.output, "Where to write; the suffix says what (.ll .s .mlir)")
+      ->type_name("F");
+  app.add_option("--emit", o.emit, "Print a stage: ast, rnn, newton, llvm or asm")
+      ->type_name("STAGE");
+  app.add_option("--target", o.target, "cpu")->type_name("NAME");
+  app.add_option("--arch", o.arch, "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's)")
+      ->type_name("NAME");
+  app.add_option("--dump-dir", o.dumpDir, "Write every stage into this folder")->type_name("D");
+}
+
+void Verbs::addBench(CLI::App& app) {
+  value(app, "--repeat", o.repeat, atLeastOne, "a number of calls, 1 or more",
+        "Calls of each schedule (what --seconds allows)", "N");
+  value(app, "--seconds", o.seconds, finiteAtLeastZero, "a number of seconds",
+        "How long to measure (2)", "S");
+}
+
+void Verbs::addThreads(CLI::App& app) {
+  value(app, "--threads", o.threads, threadCount, "a number of threads, 1 to 4096",
+        "Threads to run on (all); never changes an answer", "N");
+}
+
 void Verbs::addAll() {
-  const std::pair<const char*, Device> devices[] = {
-      {"auto", Device::Auto}, {"cpu", Device::Cpu}, {"cuda", Device::Cuda}};
-  auto device = [&](CLI::App& app) {
-    choice<Device, Device>(app, "--device", o.device, {devices[0], devices[1], devices[2]},
-                           "Where to run (auto)");
-  };
   CLI::App& run = verb(Verb::Run, "Compile for this machine and run on data");
   CLI::App& build = verb(Verb::Build, "Print a stage of the compilation, or write it to a file");
   CLI::App& check = verb(Verb::Check, "Prove the derivatives and schedules of a cell");
@@ -234,53 +273,33 @@ void Verbs::addAll() {
   addFile(explain, "The .rnn file, or a code such as RNN0102");
   for (CLI::App* app : {&run, &build, &check, &explain, &bench})
     addCell(*app);
-  for (CLI::App* app : {&run, &build, &check, &explain, &bench})
+  for (CLI::App* app : {&run, &build, &explain, &bench}) // check looks at both types
     addTypes(*app);
   for (CLI::App* app : {&run, &check, &explain, &bench})
-    device(*app);
+    addDevice(*app);
   for (CLI::App* app : {&run, &explain, &bench})
     addSchedule(*app), addShape(*app);
+  for (CLI::App* app : {&run, &check, &bench})
+    addThreads(*app);
   for (CLI::App* app : {&run, &bench})
     addData(*app);
-  auto list = [&](CLI::App& app, const char* name, std::vector<std::string>& to, const char* what) {
-    pairs(
-        app, name,
-        [&to](const std::string& s) {
-          to.push_back(s);
-          return std::string();
-        },
-        what, "F");
-  };
-  list(run, "--output", o.outputs,
-       "States and outputs: .npz (all), .npy or .wav (one; NAME=F says which); repeatable");
-  run.add_option("--report", o.report, "Write the report as JSON")->type_name("F");
-  run.add_flag("--verify", o.verify, "Run sequentially too, and print the largest difference");
-  build.add_option("-o", o.output, "Where to write; the suffix says what (.ll .s .mlir)")
-      ->type_name("F");
-  build.add_option("--emit", o.emit, "Print a stage: ast, rnn, newton, llvm or asm")
-      ->type_name("STAGE");
-  build.add_option("--target", o.target, "cpu")->type_name("NAME");
-  build.add_option("--arch", o.arch, "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's)")
-      ->type_name("NAME");
-  build.add_option("--dump-dir", o.dumpDir, "Write every stage into this folder")->type_name("D");
-  value(check, "--threads", o.threads, threadCount, "a number of threads, 1 to 4096",
-        "Threads to run on (all)", "N");
-  value(check, "--seed", o.seed, parseUnsigned, "a whole number, 0 or more", "Of what is drawn (0)",
-        "N");
-  value(bench, "--repeat", o.repeat, atLeastOne, "a number of calls, 1 or more",
-        "Calls of each schedule (what --seconds allows)", "N");
-  value(bench, "--seconds", o.seconds, finiteAtLeastZero, "a number of seconds",
-        "How long to measure (2)", "S");
+  addDrawn(check);
+  addRun(run);
+  addBuild(build);
+  addBench(bench);
   for (CLI::App* app : {&run, &build, &check, &explain, &bench, &doctor})
     addTalk(*app);
 }
 
 /// Options that exclude each other. Returns what is wrong, empty where nothing is.
 std::string conflict(const Options& o) {
+  for (auto& [name, value] : o.limits)
+    if (name != "nesting" && name != "source" && name != "operations")
+      return "--limit: there is no limit '" + name + "'; nesting, source or operations";
   if (o.maxSweeps && o.tolerance == 0)
     return "--max-sweeps needs a tolerance above 0: at 0 the sweeps end when every bit agrees";
-  if (o.schedule == RNN_SCHEDULE_SEQUENTIAL && (o.chunk || o.chunks))
-    return "--chunk and --chunks belong to the parallel schedule";
+  if (o.schedule == RNN_SCHEDULE_SEQUENTIAL && (o.chunk || o.chunks || o.maxSweeps))
+    return "--chunk, --chunks and --max-sweeps belong to the parallel schedule";
   if (o.verb == Verb::Build && !o.emit.empty() && !o.output.empty())
     return "--emit prints to stdout, -o writes by the suffix; choose one";
   if (o.verb == Verb::Build && o.emit.empty() && o.output.empty() && o.dumpDir.empty())
@@ -309,13 +328,14 @@ ParsedOptions usageError(std::string text, const CLI::App& app) {
 }
 
 /// What the user got wrong, in one line; CLI11's own words name its classes.
-std::string describe(const CLI::ParseError& error, const CLI::App& app) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    const auto rest = app.remaining(true);
-    if (!rest.empty())
-      return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
-             "'";
-  }
+std::string describe(const CLI::ParseError& error, const CLI::App& app, std::string_view first) {
+  if (app.get_subcommands().empty() && !first.empty() && !first.starts_with('-'))
+    return "unknown command '" + std::string(first) +
+           "': run, build, check, explain, bench or doctor";
+  const auto rest = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) && !rest.empty())
+    return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
+           "'";
   if (dynamic_cast<const CLI::RequiredError*>(&error) && app.get_subcommands().empty())
     return "a command is missing: run, build, check, explain, bench or doctor";
   return error.what();
@@ -335,6 +355,8 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
   app.set_version_flag("--version", "rnnc " RNNC_VERSION);
   app.footer(kAfter);
   ParsedOptions parsed;
+  for (int i = 0; i < argc; ++i)
+    options.commandLine += (i ? " " : "") + std::string(argv[i]);
   try {
     Verbs(app, options).addAll();
     app.parse(argc, argv);
@@ -346,7 +368,7 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
   } catch (const CLI::Success& help) {
     parsed.exitCode = app.exit(help);
   } catch (const CLI::ParseError& error) {
-    parsed = usageError(describe(error, app), app);
+    parsed = usageError(describe(error, app, argc > 1 ? argv[1] : ""), app);
   }
   if (wantsJsonErrors(argc, argv))
     parsed.errorFormat = ErrorFormat::Json;

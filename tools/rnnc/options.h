@@ -34,6 +34,7 @@ using Numbers = std::map<std::string, double>;
 
 struct Options {
   Verb verb = Verb::Run;
+  std::string commandLine;
   std::string file; ///< for explain, perhaps a code such as RNN0102
 
   std::string cell;

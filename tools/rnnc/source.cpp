@@ -8,7 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace rnnc;
 using namespace rnnc::tool;
@@ -41,8 +41,22 @@ Limits Source::limits() const {
   return limits;
 }
 
-FrontendOptions Source::frontendOptions() const {
-  return {limits(), options.dims, options.constants};
+int Source::bug(const std::string& what) const { return reportBug(console, what); }
+
+int Source::ast(std::string& text) {
+  if (llvm::StringRef(options.file).ends_with(".mlir"))
+    return console.error(options.file + ": IR has no syntax tree", "give the .rnn file");
+  DiagnosticEngine again;
+  again.setSource(engine.file(), engine.source().str());
+  text = dumpAst({limits(), options.dims, options.constants}, again);
+  return kFine;
+}
+
+std::string rnnc::tool::placeText(mlir::Location location) {
+  auto place = location->findInstanceOf<mlir::FileLineColLoc>();
+  return place ? fmt::format("{}:{}:{}", place.getFilename().str(), place.getLine(),
+                             place.getColumn())
+               : "an unknown place";
 }
 
 static std::string textOf(mlir::ModuleOp module) {
@@ -53,22 +67,30 @@ static std::string textOf(mlir::ModuleOp module) {
 }
 
 int Source::load() {
+  Stopwatch clock(console);
   watchForCrashes(options);
   if (!readSource(options.file, limits(), engine)) {
     console.print(engine);
     return kFailure;
   }
   mlirContext = createContext();
+  // Kernels are compiled later, when plans ask for them; what MLIR says then belongs to a bug
+  // report.
+  mlirContext->getDiagEngine().registerHandler([](mlir::Diagnostic& message) {
+    if (message.getSeverity() == mlir::DiagnosticSeverity::Error)
+      rememberDetail(placeText(message.getLocation()) + ": " + message.str());
+  });
   if (llvm::StringRef(options.file).ends_with(".mlir")) {
     if (int status = loadMlir())
       return status;
   } else {
-    original = parseToRnn(*mlirContext, frontendOptions(), engine);
+    original = parseToRnn(*mlirContext, {limits(), options.dims, options.constants}, engine);
     console.print(engine);
     if (!original)
       return engine.errors() ? kFailure
                              : reportBug(console, "the front end failed without a message");
   }
+  clock.lap("read and checked");
   rememberModule(textOf(*original));
   if (mlir::failed(mlir::verify(*original)))
     return reportBug(console, "the front end made a module that does not verify");
@@ -131,16 +153,38 @@ int Source::chooseCell() {
     other->erase();
   rnnCell = llvm::dyn_cast<rnn::CellOp>(chosen);
   name = mlir::SymbolTable::getSymbolName(chosen).str();
+  return checkDims(chosen);
+}
+
+/// A --dim for a dim that the cell does not have would otherwise do nothing.
+int Source::checkDims(mlir::Operation* chosen) {
+  std::vector<std::string> names;
+  if (rnnCell)
+    for (auto dim : rnnCell.decls<rnn::DimDeclOp>())
+      names.push_back(dim.getSymName().str());
+  else
+    for (auto tensor : llvm::cast<newton::CellOp>(chosen).ops<newton::TensorOp>())
+      for (mlir::Attribute dim : tensor.getDims())
+        names.push_back(llvm::cast<mlir::StringAttr>(dim).getValue().str());
+  for (auto& [dim, size] : options.dims)
+    if (!llvm::is_contained(names, dim)) {
+      auto near = nearest(dim, names);
+      return console.error(fmt::format("--dim {}={}: {} has no dim '{}'", dim, size, name, dim),
+                           near            ? "did you mean '" + *near + "'?"
+                           : names.empty() ? "its sizes are all fixed"
+                                           : fmt::format("it has {}", fmt::join(names, ", ")));
+    }
   return kFine;
 }
 
 int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const {
-  newton = mlir::OwningOpRef<mlir::ModuleOp>(original->clone());
+  newton = mlir::OwningOpRef<mlir::ModuleOp>(module().clone());
   if (!rnnCell)
     return kFine;
   auto target = cpuTarget(options.arch);
   if (!target)
     return console.error(llvm::toString(target.takeError()), "", kUsage);
+  Stopwatch clock(console);
   LowerOptions lower;
   lower.compute = compute == RNN_F64 ? "f64" : "f32";
   lower.fma = target->fma;
@@ -152,11 +196,12 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) 
     MlirDiagnostics forward(*mlirContext, diagnostics);
     done = lowerToSolve(*newton, lower) && mlir::succeeded(mlir::verify(*newton));
   }
-  // The user's errors carry a code; anything else that stops a pass is ours.
+  // The user's errors have a code of their own; anything else that stops a pass is ours.
   bool users = llvm::any_of(diagnostics.all(), [](const Diagnostic& d) {
-    return d.severity == Severity::Error && !d.code.empty();
+    return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
   console.print(diagnostics);
+  clock.lap(compute == RNN_F64 ? "lowered to the solve in f64" : "lowered to the solve in f32");
   if (done)
     return kFine;
   return users ? kFailure : reportBug(console, "a pass failed on the cell '" + name + "'");

@@ -30,19 +30,23 @@ public:
   const std::string& cellName() const { return name; }
   mlir::ModuleOp module() const { return *original; }
   mlir::MLIRContext& context() const { return *mlirContext; }
-  const DiagnosticEngine& text() const { return engine; }
 
   /// The cell in the Newton dialect, a module of its own. Status as above.
   int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const;
   /// The cell for this process; kernels are compiled when a plan asks for them.
   int compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const;
 
-  FrontendOptions frontendOptions() const;
+  /// Our own bug: writes a reproducer, returns kBug.
+  int bug(const std::string& what) const;
+
+  /// The syntax tree as text.
+  int ast(std::string& text);
   Limits limits() const;
 
 private:
   int loadMlir();
   int chooseCell();
+  int checkDims(mlir::Operation* chosen);
 
   const Options& options;
   const Console& console;
@@ -52,6 +56,9 @@ private:
   rnn::CellOp rnnCell;
   std::string name;
 };
+
+/// "file:line:col" of a location, "an unknown place" where it has none.
+std::string placeText(mlir::Location location);
 
 /// What this build cannot do for these options, told before anything is read: a missing device
 /// first. kFine where there is nothing.

@@ -22,8 +22,8 @@ using Rows = std::vector<Row>;
 
 /// A cell in every form that the proofs need. Borrowed.
 struct Subject {
-  rnn::CellOp cell;        // what the interpreter runs
-  newton::CellOp newton64; // the systems, computed in float64
+  mutable rnn::CellOp cell;        // what the interpreter runs
+  mutable newton::CellOp newton64; // the systems, computed in float64
   const CompiledCell* f32 = nullptr;
   const CompiledCell* f64 = nullptr;
   uint64_t seed = 0;

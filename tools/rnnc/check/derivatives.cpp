@@ -61,7 +61,8 @@ Comparison compare(newton::SystemOp op, Shooter& shooter) {
 Rows checkAgainstDifferences(const Subject& subject, const char* name, int64_t steps) {
   Rows rows;
   uint32_t index = 0;
-  for (auto op : subject.newton64.ops<newton::SystemOp>()) {
+  newton::CellOp newton64 = subject.newton64;
+  for (auto op : newton64.ops<newton::SystemOp>()) {
     uint32_t system = index++;
     std::string title = op.getSymName().str();
     if (!op.hasJacobian()) {
@@ -105,6 +106,12 @@ double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
   Shooter shooter(*subject.f64, system, kLength, subject.seed, subject.params);
   if (!shooter.ok() || shooter.system().carry == 0)
     return NAN;
+  const rnn_module_table& table = *subject.f64->table();
+  for (uint32_t i = 0; i < shooter.system().states; ++i) {
+    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
+    std::vector<double> near = drawAround(state.fill, subject.seed, state.name, shooter.width());
+    std::copy(near.begin(), near.end(), shooter.start.begin() + i * shooter.width());
+  }
   std::vector<double> carry = shooter.carry();
   double worst = -INFINITY;
   for (uint32_t i = 0; i < shooter.width(); ++i) {

@@ -83,7 +83,8 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
   Rows rows;
   bool contractive = true;
   uint32_t index = 0;
-  for (auto op : subject.newton64.ops<newton::SystemOp>()) {
+  newton::CellOp newton64 = subject.newton64;
+  for (auto op : newton64.ops<newton::SystemOp>()) {
     double rate = contractionRate(subject, index++);
     contractive &= rate < 0;
     rows.push_back({"contraction", op.getSymName().str(),

@@ -21,6 +21,14 @@ std::vector<double> rnnc::check::draw(uint64_t seed, const std::string& name, si
   return {values.begin(), values.end()};
 }
 
+std::vector<double> rnnc::check::drawAround(double fill, uint64_t seed, const std::string& name,
+                                            size_t count) {
+  std::vector<double> values = draw(seed, name, count, 0.1);
+  for (double& value : values)
+    value += fill;
+  return values;
+}
+
 double rnnc::check::distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b)))
     return 0;
@@ -45,16 +53,15 @@ Shooter::Shooter(const CompiledCell& cell, uint32_t system, int64_t steps, uint6
   ignored.resize(kernelWidth * (desc->states + desc->outputs));
 }
 
-void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, double* states) {
+void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry) {
   std::vector<const void*> in;
   std::vector<void*> out;
   std::vector<int64_t> inStride(desc->inputs, kernelWidth), outStride;
   for (uint32_t i = 0; i < desc->inputs; ++i)
     in.push_back(inputs.data() + i * steps * kernelWidth);
   for (uint32_t i = 0; i < desc->states + desc->outputs; ++i) {
-    bool kept = states && i < desc->states;
-    out.push_back(kept ? states + i * kernelWidth : ignored.data() + i * kernelWidth);
-    outStride.push_back(kept ? desc->states * kernelWidth : 0);
+    out.push_back(ignored.data() + i * kernelWidth);
+    outStride.push_back(0);
   }
   rnn_shoot_args args{steps, in.data(),  inStride.data(),  params.data(), state.data(),
                       carry, out.data(), outStride.data(), finite.data()};
@@ -63,20 +70,14 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
 
 std::vector<double> Shooter::shoot(const std::vector<double>& from) {
   std::vector<double> state = from;
-  run(plain, state, nullptr, nullptr);
+  run(plain, state, nullptr);
   return state;
 }
 
 std::vector<double> Shooter::carry() {
   std::vector<double> state = start, product(desc->carry * kernelWidth);
-  run(jacobian, state, product.data(), nullptr);
+  run(jacobian, state, product.data());
   return product;
-}
-
-std::vector<double> Shooter::trajectory() {
-  std::vector<double> state = start, all(steps * desc->states * kernelWidth);
-  run(plain, state, nullptr, all.data());
-  return all;
 }
 
 std::vector<double> rnnc::check::differences(Shooter& shooter, uint32_t column, double h) {
@@ -123,7 +124,8 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
       argument.values.assign(count, fixed->second);
     else if (kind == RNN_ARG_INITIAL)
-      argument.values = draw(subject.seed, name + ".initial", count, 0.3);
+      argument.values =
+          drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);
     else if (kind == RNN_ARG_INPUT || kind == RNN_ARG_PARAM)
       argument.values = draw(subject.seed, name, count, 0.3);
     else

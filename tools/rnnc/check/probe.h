@@ -11,6 +11,10 @@ namespace rnnc::check {
 /// Drawn numbers that depend on the seed and a name alone. normal(0, scale).
 std::vector<double> draw(uint64_t seed, const std::string& name, size_t count, double scale);
 
+/// Starts near a state's own: far from there a cell may be another one (the logistic map leaves
+/// [0, 1] and blows up).
+std::vector<double> drawAround(double fill, uint64_t seed, const std::string& name, size_t count);
+
 /// A kernel of a system in float64 with buffers of its own: every column is a random point.
 class Shooter {
 public:
@@ -24,12 +28,10 @@ public:
   /// End states for a start; the carry too where asked.
   std::vector<double> shoot(const std::vector<double>& from);
   std::vector<double> carry();
-  /// All states after each step, [steps][states][width].
-  std::vector<double> trajectory();
   bool ok() const { return plain && (desc->carry == 0 || jacobian); }
 
 private:
-  void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, double* states);
+  void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry);
 
   const rnn_system_desc* desc;
   uint32_t kernelWidth;
