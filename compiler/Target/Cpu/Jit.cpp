@@ -70,7 +70,7 @@ static Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTar
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       found->createTargetMachine(triple, target.name, target.features, options, llvm::Reloc::PIC_,
-                                 std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine)
     return fail("LLVM has no code generator for " + target.name);
   return machine;
@@ -136,6 +136,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const CpuTarget& target) {
   builder.setCPU(target.name);
   builder.addFeatures({target.features});
   builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  builder.setCodeModel(llvm::CodeModel::Small); // constants by rip, foldable into operands
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit)
