@@ -1,5 +1,4 @@
-//===- Ast.cpp - the syntax tree as text
-//--------------------------------------------------------------===//
+//===- Ast.cpp - the syntax tree as text ------------------------------------------------------===//
 
 #include "Frontend/Ast.h"
 
@@ -59,7 +58,7 @@ static void dumpExpr(const Expr& expr, unsigned indent, llvm::raw_ostream& out) 
   while (!todo.empty()) {
     auto [i, depth] = todo.back();
     todo.pop_back();
-    out.indent(std::min(depth, 200u));
+    out.indent(std::min(depth, 100u));
     dumpNode(expr[i], out);
     size_t child = i;
     for (unsigned n = arity(expr[i]); n > 0; --n) {
@@ -69,7 +68,9 @@ static void dumpExpr(const Expr& expr, unsigned indent, llvm::raw_ostream& out) 
   }
 }
 
-static void dumpDeclaration(const Declaration& decl, llvm::raw_ostream& out) {
+/// `last` is the value before: states of one line share theirs, and it may be long.
+static void dumpDeclaration(const Declaration& decl, std::shared_ptr<const Expr>& last,
+                            llvm::raw_ostream& out) {
   static const char* const kinds[] = {"dim", "input", "param", "state", "output", "const"};
   out << "  " << (decl.hidden ? "hidden " : "") << kinds[decl.kind] << " " << decl.name;
   if (decl.kind != Declaration::DimDecl && decl.kind != Declaration::Const) {
@@ -81,8 +82,11 @@ static void dumpDeclaration(const Declaration& decl, llvm::raw_ostream& out) {
     out << "]";
   }
   out << "\n";
-  if (decl.value)
+  if (decl.value && decl.value != last)
     dumpExpr(*decl.value, 4, out);
+  else if (decl.value)
+    out << "    as the one above\n";
+  last = decl.value;
 }
 
 static void dumpFunction(const Function& function, llvm::raw_ostream& out) {
@@ -101,14 +105,15 @@ static void dumpFunction(const Function& function, llvm::raw_ostream& out) {
 std::string rnnc::ast::dump(const File& file) {
   std::string text;
   llvm::raw_string_ostream out(text);
+  std::shared_ptr<const Expr> last;
   for (const Declaration& constant : file.constants)
-    dumpDeclaration(constant, out);
+    dumpDeclaration(constant, last, out);
   for (const Function& function : file.functions)
     dumpFunction(function, out);
   for (const Cell& cell : file.cells) {
     out << "cell " << cell.name << "\n";
     for (const Declaration& decl : cell.declarations)
-      dumpDeclaration(decl, out);
+      dumpDeclaration(decl, last, out);
     for (const Function& function : cell.functions)
       dumpFunction(function, out);
     for (const Equation& equation : cell.equations) {

@@ -1,16 +1,15 @@
-//===- Ast.h - the syntax tree
-//------------------------------------------------------------------------===//
+//===- Ast.h - the syntax tree ----------------------------------------------------------------===//
 //
 // Expressions are code in postfix order, one flat vector each: built, walked and destroyed without
 // recursion, however deep the text nests.
 //
-//===--------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,13 +47,15 @@ struct Declaration {
   llvm::StringRef name;
   std::vector<Dim> shape;
   bool hidden = false;
-  std::optional<Expr> value; // of a dim, a const, a state's start
+  bool broken = false;               // reported already; its uses are silent
+  std::shared_ptr<const Expr> value; // of a dim, a const; of states, shared by those of one line
 };
 
 struct Equation {
   Span span;
   llvm::StringRef name;
   bool atTime = false; // name[t] = ...
+  bool broken = false;
   Expr value;
 };
 
@@ -63,6 +64,7 @@ struct Function {
   llvm::StringRef name;
   std::vector<std::pair<llvm::StringRef, Span>> params;
   std::vector<Equation> body; // all but the last line
+  bool broken = false;
   Expr result;
 };
 
@@ -72,12 +74,14 @@ struct Cell {
   std::vector<Declaration> declarations;
   std::vector<Function> functions;
   std::vector<Equation> equations;
+  std::vector<llvm::StringRef> lost; // names on lines that made no sense: perhaps declared there
 };
 
 struct File {
   std::vector<Cell> cells;
   std::vector<Function> functions;
   std::vector<Declaration> constants;
+  std::vector<llvm::StringRef> lost; // as in a cell
 };
 
 /// Indented text, a node a line.

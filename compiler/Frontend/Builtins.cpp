@@ -1,5 +1,4 @@
-//===- Builtins.cpp - the functions that the language brings
-//-------------------------------------------===//
+//===- Builtins.cpp - the functions that the language brings ----------------------------------===//
 
 #include "Frontend/Builtins.h"
 
@@ -41,4 +40,19 @@ std::vector<std::string> rnnc::builtinNames() {
     names.push_back(entry.first().str());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+BinaryKind rnnc::binarySign(llvm::StringRef sign) {
+  switch (sign[0]) {
+  case '+':
+    return BinaryKind::Add;
+  case '-':
+    return BinaryKind::Sub;
+  case '*':
+    return BinaryKind::Mul;
+  case '/':
+    return BinaryKind::Div;
+  default:
+    return BinaryKind::Pow;
+  }
 }

@@ -1,5 +1,4 @@
-//===- Builtins.h - the functions that the language brings
-//---------------------------------------------===//
+//===- Builtins.h - the functions that the language brings ------------------------------------===//
 #pragma once
 
 #include "Rnn/Rnn.h"
@@ -19,5 +18,7 @@ struct Builtin {
 /// Null where there is no such function.
 const Builtin* findBuiltin(llvm::StringRef name);
 std::vector<std::string> builtinNames();
+/// Of + - * / ^.
+rnn::BinaryKind binarySign(llvm::StringRef sign);
 
 } // namespace rnnc

@@ -1,5 +1,4 @@
-//===- Codes.cpp - the long texts of the messages
-//--------------------------------------------------------===//
+//===- Codes.cpp - the long texts of the messages ---------------------------------------------===//
 
 #include "rnnc/Diagnostics.h"
 
@@ -16,8 +15,9 @@ constexpr CodeText kCodes[] = {
      "Numbers are read as float64, up to about 1.8e308. Write inf for infinity."},
     {"RNN0004", "name right after a number",
      "There is no implicit product: write 2 * x. Names do not begin with a digit."},
-    {"RNN0005", "comment never closed",
-     "A comment that begins with /* ends with */. They do not nest."},
+    {"RNN0005", "comment or text never closed",
+     "A comment that begins with /* ends with */; they do not nest. A text in quotes ends on its "
+     "line."},
     {"RNN0006", "nesting too deep",
      "Brackets, operators that wait for an operand, and calls in calls are limited, 256 unless\n"
      "--limit nesting=N says otherwise."},
@@ -31,11 +31,13 @@ constexpr CodeText kCodes[] = {
      "A file may have 1 MiB unless --limit source=SIZE says otherwise. The size is checked before "
      "the\n"
      "file is read."},
+    {"RNN0010", "name too long", "A name has at most 255 bytes. Greek letters take two each."},
     {"RNN0101", "syntax error",
      "The text is not what the grammar allows at this place. A line holds one declaration or "
      "equation;\n"
      "it goes on inside brackets and after an operator."},
-    {"RNN0102", "bracket or cell never closed", "Every ( [ { needs its ) ] }."},
+    {"RNN0102", "brackets that do not pair",
+     "Every ( [ { needs its ) ] }, and the other way round."},
     {"RNN0103", "comparisons do not chain",
      "a < b < c has no meaning here: write a < b and b < c."},
     {"RNN0104", "word of the language used as a name",
@@ -72,7 +74,15 @@ constexpr CodeText kCodes[] = {
     {"RNN0121", "no cell", "A file holds at least one cell NAME { ... }."},
     {"RNN0122", "unknown name on the command line",
      "--dim and --const name what a cell of the file declares."},
-    {"RNN0123", "no such cell", "--cell names a cell of the file; a file with several needs it."},
+    {"RNN0124", "used before its equation",
+     "The lines of a step are read from top to bottom: a value, and name[t] of a state or an "
+     "output,\n"
+     "is used below the equation that defines it."},
+    {"RNN0125", "defined through itself",
+     "A value of the step needs its own value. Only a state has a previous one: declare\n"
+     "state s : [...] = 0 and write s[t] = ... s[t-1] ..."},
+    {"RNN0126", "no state",
+     "A cell is a recurrence: at least one state is carried from step to step."},
     {"RNN0201", "bad size", "A size is a whole number of at least 1."},
     {"RNN0202", "too many dims", "An array has at most 4 dims, besides batch and time."},
     {"RNN0203", "not constant",

@@ -1,5 +1,4 @@
-//===- Diagnostics.cpp - collecting and printing messages
-//-------------------------------------------===//
+//===- Diagnostics.cpp - collecting and printing messages -------------------------------------===//
 
 #include "rnnc/Diagnostics.h"
 
@@ -14,7 +13,9 @@ using namespace rnnc;
 
 namespace {
 constexpr size_t kMaxErrors = 20; // more help nobody
+constexpr size_t kMaxWarnings = 20;
 constexpr size_t kMaxQuoted = 160;
+constexpr size_t kMaxSuggested = 64; // bytes of a name: edit distance is quadratic
 } // namespace
 
 void DiagnosticEngine::setSource(std::string file, std::string source) {
@@ -31,13 +32,28 @@ std::pair<unsigned, unsigned> DiagnosticEngine::lineAndColumn(size_t offset) con
   return {next - lineStarts.begin(), offset - *(next - 1) + 1};
 }
 
+llvm::StringRef DiagnosticEngine::line(unsigned number) const {
+  if (number < 1 || number > lineStarts.size())
+    return {};
+  return llvm::StringRef(text).substr(lineStarts[number - 1]).split('\n').first.rtrim('\r');
+}
+
 void DiagnosticEngine::report(Diagnostic diagnostic) {
   if (diagnostic.file.empty())
     diagnostic.file = fileName;
-  if (diagnostic.severity == Severity::Error && ++errorCount > kMaxErrors)
+  auto same = [&](const Diagnostic& d) {
+    return d.line == diagnostic.line && d.column == diagnostic.column &&
+           d.code == diagnostic.code && d.text == diagnostic.text && d.file == diagnostic.file;
+  };
+  if (llvm::any_of(diagnostics, same)) // a function's body is met at every call
+    return;
+  bool error = diagnostic.severity == Severity::Error;
+  if (error ? ++errorCount > kMaxErrors : ++warningCount > kMaxWarnings)
     return;
   diagnostics.push_back(std::move(diagnostic));
 }
+
+bool DiagnosticEngine::full() const { return errorCount > kMaxErrors; }
 
 /// The quoted line with every byte that cannot be shown replaced, and how many characters stand
 /// before the column; a window around the column where the line is long.
@@ -62,6 +78,19 @@ static std::vector<Diagnostic> inOrder(std::vector<Diagnostic> diagnostics) {
   return diagnostics;
 }
 
+/// The line of the text that a message is about, with a caret under it.
+static void printLine(llvm::raw_ostream& out, llvm::StringRef line, size_t column, size_t length) {
+  auto [shown, before] = quote(line, column);
+  if (shown.empty())
+    return;
+  llvm::StringRef marked = line.substr(column, length);
+  size_t width = llvm::count_if(marked, [](char c) { return (c & 0xC0) != 0x80; });
+  size_t room = shown.size() > before ? shown.size() - before : 1;
+  width = std::clamp<size_t>(width, 1, room);
+  out << "  " << shown << "\n  " << std::string(before, ' ') << '^' << std::string(width - 1, '~')
+      << "\n";
+}
+
 void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
   for (const Diagnostic& d : inOrder(diagnostics)) {
     bool error = d.severity == Severity::Error;
@@ -72,21 +101,15 @@ void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
     if (color)
       out.resetColor();
     out << d.text << " [" << d.code << "]\n";
-    if (d.file == fileName && d.line <= lineStarts.size()) {
-      size_t start = lineStarts[d.line - 1];
-      llvm::StringRef line = llvm::StringRef(text).substr(start).split('\n').first;
-      auto [shown, column] = quote(line, d.column - 1);
-      if (!shown.empty()) {
-        size_t room = shown.size() > column ? shown.size() - column : 1;
-        out << "  " << shown << "\n  " << std::string(column, ' ') << '^'
-            << std::string(std::min<size_t>(std::max(d.length, 1u) - 1, room - 1), '~') << "\n";
-      }
-    }
+    if (d.file == fileName)
+      printLine(out, line(d.line), d.column - 1, d.length);
     if (!d.hint.empty())
       out << "  hint: " << d.hint << "\n";
   }
-  if (errorCount > kMaxErrors)
-    out << fileName << ": " << errorCount - kMaxErrors << " more errors\n";
+  if (full())
+    out << fileName << ": only the first " << kMaxErrors << " errors are shown\n";
+  if (warningCount > kMaxWarnings)
+    out << fileName << ": only the first " << kMaxWarnings << " warnings are shown\n";
 }
 
 void DiagnosticEngine::printJson(llvm::raw_ostream& out) const {
@@ -94,6 +117,7 @@ void DiagnosticEngine::printJson(llvm::raw_ostream& out) const {
     llvm::json::Object object{{"file", llvm::json::fixUTF8(d.file)},
                               {"line", d.line},
                               {"column", d.column},
+                              {"length", d.length},
                               {"severity", d.severity == Severity::Error ? "error" : "warning"},
                               {"code", d.code},
                               {"text", llvm::json::fixUTF8(d.text)}};
@@ -107,9 +131,12 @@ std::optional<std::string> rnnc::nearest(llvm::StringRef name,
                                          const std::vector<std::string>& candidates) {
   unsigned best = name.size() <= 2 ? 1 : name.size() <= 6 ? 2 : 3;
   std::optional<std::string> found;
+  if (name.size() > kMaxSuggested)
+    return found;
   for (const std::string& candidate : candidates) {
     unsigned distance = name.edit_distance(candidate, true, best);
-    if (distance > best || candidate == name || distance >= std::max(name.size(), candidate.size()))
+    if (distance > best || candidate == name || candidate.size() > kMaxSuggested ||
+        distance >= std::max(name.size(), candidate.size()))
       continue;
     if (!found || distance < best) {
       found = candidate;

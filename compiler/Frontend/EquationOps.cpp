@@ -1,5 +1,4 @@
-//===- EquationOps.cpp - operators and built-in functions, with their shapes
-//-------------------------------===//
+//===- EquationOps.cpp - operators and built-in functions, with their shapes ------------------===//
 
 #include "Frontend/Equations.h"
 
@@ -10,6 +9,20 @@ using namespace rnnc;
 using namespace rnnc::ast;
 using rnn::ArrayType;
 using rnn::DimAttr;
+
+std::string rnnc::shapeText(ArrayType type) {
+  std::string text = "[";
+  for (DimAttr dim : type.getDims()) {
+    text += (text.size() > 1 ? ", " : "") + dim.str();
+    if (!dim.getName().empty() && !dim.isFree())
+      text += " = " + std::to_string(dim.getSize());
+  }
+  return text + "]";
+}
+
+std::string EquationBuilder::shape(Value value) {
+  return shapeText(cast<ArrayType>(value.getType()));
+}
 
 bool EquationBuilder::real(Operand operand) {
   if (!cast<ArrayType>(operand.value.getType()).isBool())
@@ -69,11 +82,14 @@ Value EquationBuilder::matmul(Span at, Operand a, Operand b) {
   auto left = cast<ArrayType>(a.value.getType()), right = cast<ArrayType>(b.value.getType());
   FailureOr<SmallVector<DimAttr>> dims = rnn::matmulDims(left.getDims(), right.getDims());
   if (failed(dims)) {
-    error(at, "RNN0206",
-          "'@' does not fit: " + text(a.span) + " is " + shape(a.value) + " but " + text(b.span) +
-              " is " + shape(b.value),
-          "the last axis of the left side meets the axis before the last, or the only one, of the "
-          "right");
+    error(
+        at, "RNN0206",
+        "'@' does not fit: " + text(a.span) + " is " + shape(a.value) + " but " + text(b.span) +
+            " is " + shape(b.value),
+        left.getRank() < 2
+            ? "the left side of '@' has two axes at least; '*' multiplies element by element"
+            : "the last axis of the left side meets the axis before the last, or the only one, of "
+              "the right");
     return {};
   }
   return rnn::MatmulOp::create(builder, location(at), ArrayType::get(builder.getContext(), *dims),
@@ -123,7 +139,7 @@ Value EquationBuilder::where(Span at, Operand c, Operand a, Operand b) {
   if (failed(all)) {
     error(at, "RNN0205",
           "shapes do not fit: " + text(c.span) + " is " + shape(c.value) + " but the values are " +
-              ArrayType::get(builder.getContext(), *dims).shapeString());
+              shapeText(ArrayType::get(builder.getContext(), *dims)));
     return {};
   }
   return rnn::WhereOp::create(builder, location(at), ArrayType::get(builder.getContext(), *all),
@@ -136,7 +152,7 @@ Value EquationBuilder::sum(const Node& node, Operand operand) {
   if (!real(operand))
     return {};
   if (axis < 0) {
-    error(node.span, "RNN0207", "the sum of a scalar: '" + text(operand.span) + "' has no axis");
+    error(node.span, "RNN0207", "'" + text(operand.span) + "' is a scalar and has no axis to sum");
     return {};
   }
   if (!node.axis.empty()) {
@@ -148,7 +164,7 @@ Value EquationBuilder::sum(const Node& node, Operand operand) {
         axis = i;
     if (axis < 0) {
       error(node.span, "RNN0207",
-            "'" + text(operand.span) + "' is " + type.shapeString() + " and has no axis '" +
+            "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
                 node.axis.str() + "'");
       return {};
     }

@@ -1,33 +1,32 @@
-//===- Equations.h - expressions to ops of the Rnn dialect
-//------------------------------------------------===//
+//===- Equations.h - expressions to ops of the Rnn dialect ------------------------------------===//
 #pragma once
 
 #include "Frontend/Builtins.h"
+#include "Frontend/Order.h"
 #include "Frontend/Scope.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace rnnc {
 
+/// The shape as the user writes it, with the sizes that are known: `[heads, k = 4]`.
+std::string shapeText(rnn::ArrayType type);
+
 /// Builds the ops of one cell's step. After an error a value is null, and what uses it is silent.
 class EquationBuilder {
 public:
-  EquationBuilder(Scope& scope, const FrontendOptions& options, DiagnosticEngine& diagnostics,
-                  mlir::OpBuilder& builder)
-      : scope(scope), options(options), diagnostics(diagnostics), builder(builder) {}
+  EquationBuilder(Scope& scope, const EquationOrder& order, const FrontendOptions& options,
+                  DiagnosticEngine& diagnostics, mlir::OpBuilder& builder)
+      : scope(scope), order(order), options(options), diagnostics(diagnostics), builder(builder) {}
 
-  /// The value of an expression; `of` is the name that it defines, for messages.
-  mlir::Value build(const ast::Expr& expr, llvm::StringRef of);
+  /// The value of the right side of an equation, the `index`th of the cell.
+  mlir::Value build(const ast::Expr& expr, size_t index);
   /// Makes a value of this step known. `atTime`: it is read as name[t].
   void define(llvm::StringRef name, mlir::Value value, bool atTime);
   bool isDefined(llvm::StringRef name) const { return values.contains(name); }
-  /// Names that an equation of the cell defines, early or late.
-  void announce(llvm::StringRef name) { announced.insert(name); }
-  std::vector<std::string> unusedValues() const;
+  bool isUsed(llvm::StringRef name) const;
   mlir::Location location(ast::Span span) const;
-  void error(ast::Span span, const char* code, std::string text, std::string hint = "") {
-    reportAt(diagnostics, span, code, std::move(text), std::move(hint));
-  }
+  void error(ast::Span span, const char* code, std::string text, std::string hint = "");
 
 private:
   /// A value on the stack with the stretch of text that made it.
@@ -48,12 +47,16 @@ private:
     bool atTime, used = false;
   };
 
-  void step(const ast::Node& node, llvm::StringRef of);
+  void step(const ast::Node& node);
   bool finishLine();
   mlir::Value name(const ast::Node& node);
-  mlir::Value atTime(const ast::Node& node, llvm::StringRef of);
+  mlir::Value declaredName(const ast::Node& node, Declared& declared);
+  mlir::Value atTime(const ast::Node& node);
+  mlir::Value newValue(const ast::Node& node, Declared& declared);
+  void early(const ast::Node& node);
   void call(const ast::Node& node);
   bool enter(const ast::Node& node, const ast::Function& function);
+  void operate(const ast::Node& node);
   mlir::Value builtin(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
   mlir::Value sum(const ast::Node& node, Operand operand);
   mlir::Value unary(mlir::Location loc, rnn::UnaryKind kind, mlir::Value x);
@@ -67,16 +70,17 @@ private:
   bool truth(Operand operand);
   mlir::Value number(mlir::Location loc, double value);
   std::string text(ast::Span span) const;
-  std::string shape(mlir::Value value) const;
+  static std::string shape(mlir::Value value);
   bool count(ast::Span at);
   mlir::Value undefined(const ast::Node& node);
 
   Scope& scope;
+  const EquationOrder& order;
   const FrontendOptions& options;
   DiagnosticEngine& diagnostics;
   mlir::OpBuilder& builder;
   llvm::StringMap<Defined> values;
-  llvm::StringSet<> announced;
+  size_t current = 0; // equation
   std::vector<Operand> stack;
   std::vector<Frame> frames;
   int64_t operations = 0;

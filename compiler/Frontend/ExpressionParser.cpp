@@ -1,10 +1,9 @@
-//===- ExpressionParser.cpp - expressions to postfix code
-//---------------------------------------------===//
+//===- ExpressionParser.cpp - expressions to postfix code -------------------------------------===//
 //
 // Dijkstra's shunting yard with an explicit stack: nesting costs heap, never the machine's stack.
 // Precedence as Python's: or, and, not, comparisons (they do not chain), + -, * / @, unary -, ^.
 //
-//===--------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------------------------------===//
 
 #include "Frontend/ExpressionParser.h"
 #include "Frontend/Parser.h"
@@ -22,11 +21,12 @@ std::string Cursor::found() const {
     return "the end of the file";
   if (peek().kind == Token::Newline)
     return "the end of the line";
-  return "'" + text(peek()).str() + "'";
+  return "'" + text(peek()).take_front(40).str() + (peek().length > 40 ? "...'" : "'");
 }
 
 void Cursor::error(Span where, const char* code, std::string text, std::string hint) {
-  reportAt(diagnostics, where, code, std::move(text), std::move(hint));
+  if (peek().kind != Token::Bad)
+    reportAt(diagnostics, where, code, std::move(text), std::move(hint));
 }
 
 namespace {
@@ -52,6 +52,8 @@ private:
   bool timeIndex(Node node);
   bool closeParen();
   bool push(Pending pending);
+  bool missingValue(const char* hint = "");
+  bool unclosed();
   bool pushOperator(Node::Op op, int level, bool rightAssociative = false);
   void reduce();
   void emit(Node node) {
@@ -59,13 +61,13 @@ private:
     code.push_back(node);
   }
   Node make(Node::Op op, const Token& token) {
-    Node node{op, {token.offset, token.length}, cursor.text(token)};
+    Node node{op, {token.offset, token.length}, cursor.text(token), 0, 0, 0, {}, 0, 0};
     node.begin = token.offset;
     node.end = token.offset + token.length;
     return node;
   }
-  bool fail(Span where, const char* text, std::string hint = "", const char* c = "RNN0101") {
-    cursor.error(where, c, text, std::move(hint));
+  bool fail(Span where, std::string text, std::string hint = "", const char* c = "RNN0101") {
+    cursor.error(where, c, std::move(text), std::move(hint));
     return false;
   }
 
@@ -102,6 +104,33 @@ void ExpressionParser::reduce() {
   node.end = end;
   open.back() = node.begin;
   code.push_back(node);
+}
+
+/// Where the line ends too early the operator is to blame, not what stands on the next line.
+bool ExpressionParser::missingValue(const char* hint) {
+  const Token& token = cursor.peek();
+  bool lineEnds = token.first || token.kind == Token::Newline || token.kind == Token::End;
+  if (lineEnds && cursor.at > 0) {
+    const Token& before = cursor.tokens[cursor.at - 1];
+    return fail({before.offset, before.length},
+                "expected a value after '" + cursor.text(before).str() + "'", hint);
+  }
+  if (cursor.isName("t"))
+    hint = "t is the time, as in x[t]; it has no value";
+  return fail(cursor.span(), "expected a value, found " + cursor.found(), hint);
+}
+
+/// The expression is over and its innermost bracket still open.
+bool ExpressionParser::unclosed() {
+  const Token& token = cursor.peek();
+  Pending opened = stack.back();
+  if (!token.first && token.kind != Token::Newline && token.kind != Token::End)
+    return fail(cursor.span(), "expected an operator or ')', found " + cursor.found());
+  bool call = opened.kind == Pending::CallParen;
+  return fail(opened.node.span,
+              call ? "the bracket of '" + opened.node.text.str() + "(' is never closed"
+                   : "this bracket is never closed",
+              "", "RNN0102");
 }
 
 bool ExpressionParser::pushOperator(Node::Op op, int level, bool rightAssociative) {
@@ -153,8 +182,6 @@ bool ExpressionParser::name() {
   StringRef text = cursor.text(token);
   if (text == "not")
     return ++cursor.at, push({Pending::Operator, make(Node::Not, token), kNot});
-  if (text == "and" || text == "or")
-    return fail(cursor.span(), "expected a value before this operator");
   ++cursor.at;
   Node node = make(Node::Name, token);
   if (cursor.isSign("(")) {
@@ -186,15 +213,16 @@ bool ExpressionParser::operand() {
     return true;
   }
   if (token.kind == Token::Name)
-    return name();
+    return isWord(cursor.text(token)) && !cursor.isName("not") ? missingValue() : name();
   if (cursor.isSign("("))
     return ++cursor.at, push({Pending::Paren, make(Node::Name, token)});
   if (cursor.isSign("-"))
     return ++cursor.at, push({Pending::Operator, make(Node::Neg, token), kUnary});
   if (cursor.isSign("+"))
     return ++cursor.at, true;
-  cursor.error(cursor.span(), "RNN0101", "expected a value, found " + cursor.found());
-  return false;
+  bool power =
+      cursor.isSign("*") && cursor.at > 0 && cursor.text(cursor.tokens[cursor.at - 1]) == "*";
+  return missingValue(power ? "a power is written a ^ b" : "");
 }
 
 bool ExpressionParser::closeParen() {
@@ -234,6 +262,8 @@ bool ExpressionParser::afterOperand() {
     done = true; // the caller knows whether a name may follow
     return true;
   }
+  if (token.kind == Token::Bad)
+    return false;
   if (token.kind != Token::Sign) {
     done = true;
     return true;
@@ -283,13 +313,10 @@ bool ExpressionParser::afterOperand() {
 
 std::optional<Expr> ExpressionParser::run() {
   while (!done) {
-    if (cursor.peek().kind == Token::End ||
-        (wantsOperand && cursor.peek().kind == Token::Newline)) {
-      if (wantsOperand) {
-        cursor.error(cursor.span(), "RNN0101", "expected a value, found " + cursor.found());
-        return std::nullopt;
-      }
-      break;
+    if (wantsOperand &&
+        (cursor.peek().kind == Token::End || cursor.peek().kind == Token::Newline)) {
+      missingValue();
+      return std::nullopt;
     }
     if (!(wantsOperand ? operand() : afterOperand()))
       return std::nullopt;
@@ -297,7 +324,7 @@ std::optional<Expr> ExpressionParser::run() {
   while (!stack.empty() && stack.back().kind == Pending::Operator)
     reduce();
   if (!stack.empty()) {
-    cursor.error({stack.back().node.span.offset, 1}, "RNN0102", "this bracket is never closed", "");
+    unclosed();
     return std::nullopt;
   }
   return std::move(code);

@@ -1,5 +1,4 @@
-//===- ExpressionParser.h - expressions to postfix code
-//-----------------------------------------------===//
+//===- ExpressionParser.h - expressions to postfix code ---------------------------------------===//
 #pragma once
 
 #include "Frontend/Ast.h"
@@ -37,8 +36,12 @@ struct Cursor {
   ast::Span span() const { return {peek().offset, std::max(peek().length, 1u)}; }
   /// What stands here, for messages: "'+'", "the end of the line".
   std::string found() const;
+  /// Silent where the text was reported as no token already.
   void error(ast::Span where, const char* code, std::string text, std::string hint = "");
 };
+
+/// Words of the language; none can name a value.
+bool isWord(llvm::StringRef name);
 
 /// Parses one expression; nothing after an error was reported (the cursor stands at the trouble).
 std::optional<ast::Expr> parseExpression(Cursor& cursor, const Limits& limits);

@@ -1,5 +1,4 @@
-//===- Lexer.cpp - text to tokens
-//-------------------------------------------------------------------===//
+//===- Lexer.cpp - text to tokens -------------------------------------------------------------===//
 
 #include "Frontend/Lexer.h"
 
@@ -19,7 +18,7 @@ public:
   explicit Lexer(DiagnosticEngine& diagnostics)
       : diagnostics(diagnostics), source(diagnostics.source()) {}
 
-  std::vector<Token> run();
+  Tokens run();
 
 private:
   void error(size_t offset, size_t length, const char* code, std::string text,
@@ -29,11 +28,13 @@ private:
                         static_cast<unsigned>(length)});
   }
   void push(Token::Kind kind, size_t begin, double number = 0) {
-    tokens.push_back(
-        {kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at - begin), number});
+    tokens.list.push_back(
+        {kind, first, static_cast<uint32_t>(begin), static_cast<uint32_t>(at - begin), number});
+    first = kind == Token::Newline;
   }
   StringRef last() const {
-    return tokens.empty() ? StringRef() : source.substr(tokens.back().offset, tokens.back().length);
+    const Token& token = tokens.list.back();
+    return source.substr(token.offset, token.length);
   }
   /// Bytes of the Greek letter at `at`, 0 where there is none.
   size_t greek() const {
@@ -45,6 +46,7 @@ private:
   bool name();
   bool number();
   bool comment();
+  bool string();
   bool sign();
   void newline();
   void unknown();
@@ -53,8 +55,11 @@ private:
   StringRef source;
   size_t at = 0;
   int64_t depth = 0; // of ( and [
-  std::vector<Token> tokens;
+  bool first = true;
+  Tokens tokens;
 };
+
+constexpr size_t kMaxName = 255; // bytes
 
 } // namespace
 
@@ -70,7 +75,12 @@ bool Lexer::name() {
   }
   if (at == begin)
     return false;
-  push(Token::Name, begin);
+  bool tooLong = at - begin > kMaxName;
+  if (tooLong)
+    error(begin, 1, "RNN0010",
+          "this name has " + std::to_string(at - begin) + " bytes, the longest is " +
+              std::to_string(kMaxName));
+  push(tooLong ? Token::Bad : Token::Name, begin);
   return true;
 }
 
@@ -103,10 +113,11 @@ bool Lexer::number() {
   push(Token::Number, begin, value);
   if (at < source.size() && (llvm::isAlpha(source[at]) || source[at] == '_' || greek())) {
     size_t rest = at;
-    name();
-    tokens.pop_back();
+    while (at < source.size() && (llvm::isAlnum(source[at]) || source[at] == '_' || greek()))
+      at += std::max<size_t>(greek(), 1);
     error(rest, at - rest, "RNN0004", "a name begins right after a number",
           "write '*' between them, or start the name with a letter");
+    push(Token::Bad, rest);
   }
   return true;
 }
@@ -122,7 +133,21 @@ bool Lexer::comment() {
   size_t end = rest.find("*/", 2);
   if (end == StringRef::npos)
     error(at, 2, "RNN0005", "this comment is never closed", "end it with */");
+  tokens.truncated |= end == StringRef::npos;
   at = end == StringRef::npos ? source.size() : at + end + 2;
+  return true;
+}
+
+/// Only `import "file"` has one; it ends on its line.
+bool Lexer::string() {
+  if (source[at] != '"')
+    return false;
+  size_t begin = at, end = source.find_first_of("\"\n", at + 1);
+  bool closed = end != StringRef::npos && source[end] == '"';
+  at = closed ? end + 1 : std::min(end, source.size());
+  if (!closed)
+    error(begin, 1, "RNN0005", "this text is never closed", "end it with \" on the same line");
+  push(closed ? Token::String : Token::Bad, begin);
   return true;
 }
 
@@ -151,52 +176,77 @@ bool Lexer::sign() {
 
 void Lexer::newline() {
   size_t begin = at++;
-  if (tokens.empty() || depth > 0 || tokens.back().kind == Token::Newline)
+  first = true;
+  if (tokens.list.empty() || depth > 0 || tokens.list.back().kind == Token::Newline)
     return;
-  bool continues = tokens.back().kind == Token::Sign && !StringRef(")]{}").contains(last().front());
+  bool continues =
+      tokens.list.back().kind == Token::Sign && !StringRef(")]{}").contains(last().front());
   if (!continues)
     push(Token::Newline, begin);
 }
 
-void Lexer::unknown() {
-  auto byte = static_cast<uint8_t>(source[at]);
-  size_t length = llvm::getNumBytesForUTF8(byte);
-  const auto* begin = reinterpret_cast<const llvm::UTF8*>(source.data() + at);
-  bool valid = byte < 0x80 ||
-               (at + length <= source.size() && llvm::isLegalUTF8Sequence(begin, begin + length));
-  if (byte == 0)
-    error(at, 1, "RNN0001", "a NUL byte in the text", "the file is not plain text");
-  else if (!valid)
-    error(at, 1, "RNN0002", "the text is not valid UTF-8 here", "save the file as UTF-8");
-  else
-    error(at, length, "RNN0001",
-          "unexpected character '" + source.substr(at, byte < 0x80 ? 1 : length).str() + "'",
-          source[at] == '%'   ? "there is no remainder operator"
-          : source[at] == '!' ? "write 'not'"
-          : source[at] == '&' ? "write 'and'"
-          : source[at] == '|' ? "write 'or'"
-                              : "");
-  at += valid && byte >= 0x80 ? length : 1;
-  // One message for a run of them.
-  while (at < source.size() &&
-         (source[at] == 0 || (!valid && static_cast<uint8_t>(source[at]) >= 0x80)))
-    ++at;
+static const char* hintFor(char c) {
+  switch (c) {
+  case '%':
+    return "there is no remainder operator";
+  case '!':
+    return "write 'not'";
+  case '&':
+    return "write 'and'";
+  case '|':
+    return "write 'or'";
+  case ';':
+    return "a line ends an equation";
+  case '#':
+    return "a comment begins with //";
+  default:
+    return "";
+  }
 }
 
-std::vector<Token> Lexer::run() {
+/// What no token begins with; one message for a run of the same.
+void Lexer::unknown() {
+  size_t begin = at;
+  auto byte = static_cast<uint8_t>(source[at]);
+  size_t length = llvm::getNumBytesForUTF8(byte);
+  const auto* bytes = reinterpret_cast<const llvm::UTF8*>(source.data() + at);
+  bool valid = byte < 0x80 ||
+               (at + length <= source.size() && llvm::isLegalUTF8Sequence(bytes, bytes + length));
+  if (!valid) {
+    while (at < source.size() && static_cast<uint8_t>(source[at]) >= 0x80 && !greek())
+      ++at;
+    error(begin, 1, "RNN0002", "the text is not valid UTF-8 here", "save the file as UTF-8");
+  } else if (byte < 0x20 || byte == 0x7F) {
+    while (at < source.size() && source[at] == source[begin])
+      ++at;
+    error(begin, 1, "RNN0001", "a control character, byte " + std::to_string(byte),
+          "the file is not plain text");
+  } else {
+    StringRef character = source.substr(at, length);
+    while (source.substr(at).starts_with(character))
+      at += length;
+    error(begin, at - begin, "RNN0001", "unexpected character '" + character.str() + "'",
+          hintFor(source[begin]));
+  }
+  push(Token::Bad, begin);
+}
+
+Tokens Lexer::run() {
+  if (source.starts_with("\xEF\xBB\xBF")) // a byte order mark
+    at = 3;
   while (at < source.size()) {
     char c = source[at];
     if (c == '\n')
       newline();
     else if (c == ' ' || c == '\t' || c == '\r')
       ++at;
-    else if (!(comment() || number() || name() || sign()))
+    else if (!(comment() || number() || name() || string() || sign()))
       unknown();
   }
-  if (!tokens.empty() && tokens.back().kind != Token::Newline)
+  if (!tokens.list.empty() && tokens.list.back().kind != Token::Newline)
     push(Token::Newline, at);
   push(Token::End, at);
   return std::move(tokens);
 }
 
-std::vector<Token> rnnc::lex(DiagnosticEngine& diagnostics) { return Lexer(diagnostics).run(); }
+Tokens rnnc::lex(DiagnosticEngine& diagnostics) { return Lexer(diagnostics).run(); }

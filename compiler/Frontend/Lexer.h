@@ -1,5 +1,4 @@
-//===- Lexer.h - text to tokens
-//---------------------------------------------------------------------===//
+//===- Lexer.h - text to tokens ---------------------------------------------------------------===//
 #pragma once
 
 #include "rnnc/Frontend.h"
@@ -9,13 +8,21 @@
 namespace rnnc {
 
 struct Token {
-  enum Kind : uint8_t { Name, Number, Sign, Newline, End } kind;
+  /// Bad: text that was reported already, so that nothing more is said of it.
+  enum Kind : uint8_t { Name, Number, String, Sign, Bad, Newline, End } kind;
+  bool first; // on its line
   uint32_t offset, length;
   double number = 0; // of a Number
 };
 
+struct Tokens {
+  std::vector<Token> list;
+  /// A comment without an end took the rest of the text: what is missing there is no news.
+  bool truncated = false;
+};
+
 /// Signs are one or two characters. A Newline appears where one ends an equation: not inside
 /// parentheses or square brackets, and not after an operator. The last token is End.
-std::vector<Token> lex(DiagnosticEngine& diagnostics);
+Tokens lex(DiagnosticEngine& diagnostics);
 
 } // namespace rnnc

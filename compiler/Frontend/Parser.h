@@ -1,5 +1,4 @@
-//===- Parser.h - tokens to the syntax tree
-//-----------------------------------------------------------===//
+//===- Parser.h - tokens to the syntax tree ---------------------------------------------------===//
 #pragma once
 
 #include "Frontend/Ast.h"

@@ -1,5 +1,4 @@
-//===- Diagnostics.h - what the user is told
-//--------------------------------------------------------===//
+//===- Diagnostics.h - what the user is told --------------------------------------------------===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -33,11 +32,16 @@ public:
   const std::string& file() const { return fileName; }
   llvm::StringRef source() const { return text; }
 
+  /// Keeps the message, unless the same was said of the same place, or there are too many.
   void report(Diagnostic diagnostic);
   /// Place of a byte offset in the source.
   std::pair<unsigned, unsigned> lineAndColumn(size_t offset) const;
+  /// The text of a line, counted from 1; empty past the end.
+  llvm::StringRef line(unsigned number) const;
 
   size_t errors() const { return errorCount; }
+  /// So many errors that a search for more helps nobody; what still comes is dropped.
+  bool full() const;
   const std::vector<Diagnostic>& all() const { return diagnostics; }
 
   /// `file:line:col: error: text [RNN0102]`, the line, a caret, the hint.
@@ -49,7 +53,7 @@ private:
   std::string fileName, text;
   std::vector<size_t> lineStarts{0};
   std::vector<Diagnostic> diagnostics;
-  size_t errorCount = 0;
+  size_t errorCount = 0, warningCount = 0;
 };
 
 /// What `rnnc explain RNN0102` prints; nothing for an unknown code.

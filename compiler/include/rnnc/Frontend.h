@@ -1,5 +1,4 @@
-//===- Frontend.h - from text to the Rnn dialect
-//----------------------------------------------------===//
+//===- Frontend.h - from text to the Rnn dialect ----------------------------------------------===//
 #pragma once
 
 #include "rnnc/Diagnostics.h"
