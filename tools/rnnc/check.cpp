@@ -90,9 +90,9 @@ int Checker::run() {
   subject.f64 = f64.get();
   subject.seed = options.seed;
   subject.params = options.params;
-  subject.dims = options.dims;
-  for (auto proof : {check::checkDerivatives, check::checkCarries, check::checkStructure,
-                     check::checkSchedules, check::checkOracle})
+  subject.threads = options.threads;
+  for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
+                     check::checkStructure, check::checkOracle, check::checkSchedules})
     for (check::Row& row : proof(subject))
       rows.push_back(std::move(row));
   for (const check::Row& row : rows)

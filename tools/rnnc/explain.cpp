@@ -1,5 +1,6 @@
 // rnnc explain: what was derived about a cell, and the schedule that follows; or the long text of
 // an error code.
+#include "check/place.h"
 #include "report.h"
 #include "source.h"
 #include "verbs.h"
@@ -89,7 +90,7 @@ std::vector<std::string> Explainer::couplings() {
       mlir::Operation* by = coupling.by ? coupling.by : state.getOperation();
       std::string what =
           fmt::format("axis '{}' of {} belongs to the block: ", axis, state.getSymName().str());
-      what += coupling.by ? "coupled by the term at " + placeText(by->getLoc())
+      what += coupling.by ? "coupled by the term at " + check::placeText(by->getLoc())
                           : "another state of the group has no such axis";
       lines.push_back(std::move(what));
     }

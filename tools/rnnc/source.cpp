@@ -1,6 +1,7 @@
 #include "source.h"
 
 #include "bug.h"
+#include "check/place.h"
 
 #include "Newton/Newton.h"
 #include "Target/Cpu/Jit.h"
@@ -52,13 +53,6 @@ int Source::ast(std::string& text) {
   return kFine;
 }
 
-std::string rnnc::tool::placeText(mlir::Location location) {
-  auto place = location->findInstanceOf<mlir::FileLineColLoc>();
-  return place ? fmt::format("{}:{}:{}", place.getFilename().str(), place.getLine(),
-                             place.getColumn())
-               : "an unknown place";
-}
-
 static std::string textOf(mlir::ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -78,7 +72,7 @@ int Source::load() {
   // report.
   mlirContext->getDiagEngine().registerHandler([](mlir::Diagnostic& message) {
     if (message.getSeverity() == mlir::DiagnosticSeverity::Error)
-      rememberDetail(placeText(message.getLocation()) + ": " + message.str());
+      rememberDetail(check::placeText(message.getLocation()) + ": " + message.str());
   });
   if (llvm::StringRef(options.file).ends_with(".mlir")) {
     if (int status = loadMlir())

@@ -57,9 +57,6 @@ private:
   std::string name;
 };
 
-/// "file:line:col" of a location, "an unknown place" where it has none.
-std::string placeText(mlir::Location location);
-
 /// What this build cannot do for these options, told before anything is read: a missing device
 /// first. kFine where there is nothing.
 int checkSupported(const Options& options, const Console& console);

@@ -28,9 +28,11 @@ struct Subject {
   const CompiledCell* f64 = nullptr;
   uint64_t seed = 0;
   std::map<std::string, double> params; // --param NAME=VALUE; others are drawn
-  std::map<std::string, int64_t> dims;  // sizes that the user fixed
+  int32_t threads = 0;                  // 0: all
 };
 
+/// The derivative rule of every op of the step, by itself, against differences (float64).
+Rows checkRules(const Subject& subject);
 /// Derived Jacobian of one step against differences, and which entries really are zero (float64).
 Rows checkDerivatives(const Subject& subject);
 /// The carry of a chunk of steps against differences of its end by its start (float64).

@@ -36,13 +36,13 @@ double rnnc::check::distance(double a, double b) {
   return std::isnan(d) ? INFINITY : d;
 }
 
-Shooter::Shooter(const CompiledCell& cell, uint32_t system, int64_t steps, uint64_t seed,
-                 const std::map<std::string, double>& fixed)
-    : desc(&cell.table()->system[system]), kernelWidth(desc->kernel[0].width), steps(steps) {
+Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps,
+                 uint64_t seed, const std::map<std::string, double>& fixed)
+    : desc(&cell.table()->system[system]), kernelWidth(desc->kernel[kernel].width), steps(steps) {
   const rnn_module_table& table = *cell.table();
-  plain = table.resolve(table.resolve_context, system, 0, 0);
+  plain = table.resolve(table.resolve_context, system, kernel, 0);
   if (desc->carry)
-    jacobian = table.resolve(table.resolve_context, system, 0, 1);
+    jacobian = table.resolve(table.resolve_context, system, kernel, 1);
   start = draw(seed, "state", desc->states * kernelWidth, 0.5);
   inputs = draw(seed, "input", desc->inputs * steps * kernelWidth, 0.5);
   params = draw(seed, "param", desc->params * kernelWidth, 0.5);
@@ -80,7 +80,7 @@ std::vector<double> Shooter::carry() {
   return product;
 }
 
-std::vector<double> rnnc::check::differences(Shooter& shooter, uint32_t column, double h) {
+std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column) {
   uint32_t width = shooter.width();
   auto moved = [&](double by) {
     std::vector<double> from = shooter.start;
@@ -88,15 +88,20 @@ std::vector<double> rnnc::check::differences(Shooter& shooter, uint32_t column, 
       from[column * width + i] += by;
     return shooter.shoot(from);
   };
-  std::vector<double> up = moved(h), down = moved(-h), up2 = moved(2 * h), down2 = moved(-2 * h);
-  for (size_t i = 0; i < up.size(); ++i)
-    up[i] = (8 * (up[i] - down[i]) - (up2[i] - down2[i])) / (12 * h);
-  return up;
+  std::vector<Measured> result(shooter.start.size());
+  for (bool isWide : {true, false}) {
+    double h = isWide ? kWide : kNarrow;
+    auto up = moved(h), down = moved(-h), up2 = moved(2 * h), down2 = moved(-2 * h);
+    for (size_t i = 0; i < result.size(); ++i)
+      (isWide ? result[i].wide : result[i].narrow) =
+          fourthOrder(up[i], down[i], up2[i], down2[i], h);
+  }
+  return result;
 }
 
 CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes,
                          int64_t time)
-    : cell(cell), batch(1), time(time) {
+    : cell(cell), batch(1), time(time), threads(subject.threads) {
   const rnn_module_table& table = *cell.table();
   for (uint32_t t = 0; t < table.tensors; ++t)
     for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
@@ -165,6 +170,7 @@ rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
   options.time = time;
   options.compute = compute;
   options.tolerance = 0;
+  options.threads = threads;
   return options;
 }
 

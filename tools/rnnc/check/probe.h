@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check.h"
+#include "differences.h"
 
 #include <functional>
 #include <optional>
@@ -18,7 +19,7 @@ std::vector<double> drawAround(double fill, uint64_t seed, const std::string& na
 /// A kernel of a system in float64 with buffers of its own: every column is a random point.
 class Shooter {
 public:
-  Shooter(const CompiledCell& cell, uint32_t system, int64_t steps, uint64_t seed,
+  Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps, uint64_t seed,
           const std::map<std::string, double>& params);
 
   uint32_t width() const { return kernelWidth; }
@@ -40,12 +41,9 @@ private:
   std::vector<double> inputs, params, finite, ignored;
 };
 
-/// How far apart, as SOLVER says: |a - b| / (1 + |b|); 0 for equal infinities and two NaN.
-double distance(double a, double b);
-
-/// Differences of fourth order: (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h along state `column`,
-/// for every state and column of the vector: [states][width].
-std::vector<double> differences(Shooter& shooter, uint32_t column, double h);
+/// Differences of the end states along state `column`, for every state and column of the vector:
+/// [states][width].
+std::vector<Measured> differences(Shooter& shooter, uint32_t column);
 
 /// Tensors for a plan, drawn: sizes for a number of lanes, every argument of the signature.
 class CallBuffers {
@@ -76,6 +74,7 @@ private:
   std::map<std::string, int64_t> dims;
   std::vector<rnn_dim_value> dimValues;
   int64_t batch, time;
+  int32_t threads;
 };
 
 /// Whether all results of two runs have the same bits (any NaN equals any NaN); else which differs.
