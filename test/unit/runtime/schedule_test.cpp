@@ -42,7 +42,8 @@ TEST(Schedule, OneLongLaneRunsInChunks) {
     EXPECT_EQ(s.chosen.chunks % 64, 0);
     EXPECT_GE(s.chosen.chunk, 32);
     EXPECT_LE(s.chosen.chunk * s.chosen.chunks * 4 * 4, 512 * 1024);
-    EXPECT_LT(s.secondsParallel * (cores == 1 ? 5 : 8), s.secondsSequential);
+    // On two cores tiles in parallel would cost three times the work: one core does the lane.
+    EXPECT_LT(s.secondsParallel * (cores <= 2 ? 5 : 8), s.secondsSequential);
     if (s.chosen.tiles == RNN_TILES_PARALLEL) {
       EXPECT_GE(1000000 / (s.chosen.chunk * s.chosen.chunks), 2 * cores);
     }
