@@ -209,7 +209,10 @@ struct Explosive {
 /// Vector steps that kernels ran: (steps of each call) summed. Tests of the cost read it.
 inline std::atomic<int64_t> shotSteps{0};
 
-template <class Cell, class F, int W, bool J>
+/// Ways to get the product of the Jacobians wrong. The answer stays right; only the sweeps tell.
+enum class Wrong { Nothing, Zeroed, Transposed, Reversed };
+
+template <class Cell, class F, int W, bool J, Wrong wrong = Wrong::Nothing>
 void kernel(const rnn_shoot_args* a) {
   constexpr int carry = std::size(Cell::pattern);
   shotSteps.fetch_add(a->steps, std::memory_order_relaxed);
@@ -258,7 +261,7 @@ void kernel(const rnn_shoot_args* a) {
           for (int m = 0; m < Cell::K; ++m) {
             const int left = place[Cell::pattern[c][0]][m], right = place[m][Cell::pattern[c][1]];
             if (left >= 0 && right >= 0) {
-              sum += jac[left] * old[right];
+              sum += wrong == Wrong::Reversed ? old[left] * jac[right] : jac[left] * old[right];
             }
           }
           product[c][j] = sum;
@@ -269,7 +272,14 @@ void kernel(const rnn_shoot_args* a) {
   std::memcpy(a->state, s, sizeof(s));
   std::memcpy(a->finite, finite, sizeof(finite));
   if constexpr (J) {
-    std::memcpy(a->carry, product, sizeof(product));
+    F* out = static_cast<F*>(a->carry);
+    for (int c = 0; c < carry; ++c) {
+      const int from =
+          wrong == Wrong::Transposed ? place[Cell::pattern[c][1]][Cell::pattern[c][0]] : c;
+      for (int j = 0; j < W; ++j) {
+        out[c * W + j] = wrong == Wrong::Zeroed ? F(0) : product[from][j];
+      }
+    }
   }
 }
 
@@ -288,10 +298,10 @@ void referenceStep(const F* s, const F* x, const F* p, F* next, F* y) {
   Cell::template step<false>(s, x, p, next, y, static_cast<F*>(nullptr));
 }
 
-template <class Cell, class F, int W>
+template <class Cell, class F, int W, Wrong wrong = Wrong::Nothing>
 rnn_cpu_kernel makeKernel() {
   return {sizeof(F) == 4 ? RNN_F32 : RNN_F64, W, kernel<Cell, F, W, false>,
-          kernel<Cell, F, W, true>};
+          kernel<Cell, F, W, true, wrong>};
 }
 
 template <class Cell>

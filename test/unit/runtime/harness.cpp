@@ -4,6 +4,7 @@
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace rnnc::test {
 
@@ -39,7 +40,7 @@ Array::Array(const std::vector<int64_t>& shape, int timeAxis, Layout layout, rnn
   tensor.data = bytes.data() + (empty ? 0 : -first * size);
 }
 
-char* Array::at(const std::vector<int64_t>& index) const {
+char* Array::at(std::span<const int64_t> index) const {
   int64_t offset = 0;
   for (size_t a = 0; a < index.size(); ++a) {
     offset += index[a] * tensor.strides[a];
@@ -47,7 +48,7 @@ char* Array::at(const std::vector<int64_t>& index) const {
   return static_cast<char*>(tensor.data) + offset * (tensor.dtype == RNN_F32 ? 4 : 8);
 }
 
-double Array::get(const std::vector<int64_t>& index) const {
+double Array::get(std::span<const int64_t> index) const {
   if (tensor.dtype == RNN_F32) {
     float value;
     std::memcpy(&value, at(index), 4);
@@ -58,7 +59,7 @@ double Array::get(const std::vector<int64_t>& index) const {
   return value;
 }
 
-void Array::set(const std::vector<int64_t>& index, double value) {
+void Array::set(std::span<const int64_t> index, double value) {
   if (tensor.dtype == RNN_F32) {
     const float narrow = static_cast<float>(value);
     std::memcpy(at(index), &narrow, 4);
@@ -146,11 +147,13 @@ Array Problem<F>::arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width,
 
 template <class F>
 void Problem<F>::setInput(int i, int64_t b, int64_t t, int64_t lane, double value) {
-  std::vector<int64_t> index = {b, t};
-  for (int64_t l : laneIndex(lane, o_.width)) {
-    index.push_back(l);
+  if (o_.heads) {
+    const int64_t index[] = {b, t, lane / o_.width, lane % o_.width};
+    inputs_[i].set(index, value);
+  } else {
+    const int64_t index[] = {b, t, lane};
+    inputs_[i].set(index, value);
   }
-  inputs_[i].set(index, value);
 }
 
 template <class F>
@@ -229,31 +232,34 @@ F Problem<F>::state(int i, int64_t b, int64_t t, int64_t lane) const {
 }
 
 template <class F>
-Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, bool compare) {
-  time = time < 0 ? o_.time : time;
-  width = width < 0 ? o_.width : width;
-  Outcome out;
+void Problem<F>::zeroStride(int i, int axis) {
+  inputs_[i].tensor.strides[axis] = 0;
+}
+
+template <class F>
+rnn_status Problem<F>::makePlan(rnn_plan_options options, int64_t time, int64_t width,
+                                rnn_plan** plan) {
   const rnn_dim_value dims[] = {{"d", width}, {"h", o_.heads}};
   options.dims = o_.heads ? 2 : 1;
   options.dim = dims;
   options.batch = o_.batch;
   options.time = time;
   options.compute = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
-  rnn_plan* plan = nullptr;
-  out.status = rnn_plan_create(module_.module, &options, &plan);
-  if (out.status != RNN_OK) {
-    out.error = rnn_error_text(module_.context);
-    return out;
-  }
+  return rnn_plan_create(module_.module, &options, plan);
+}
+
+template <class F>
+std::vector<rnn_tensor> Problem<F>::makeArgs(int64_t time, int64_t width,
+                                             std::vector<Array>& results) {
   const rnn_signature* signature;
   rnn_module_describe(module_.module, &signature);
   std::vector<rnn_tensor> args(signature->args);
-  results.assign(signature->args, Array());
+  results.clear();
+  results.resize(signature->args);
   int input = 0, param = 0, initial = 0;
   for (uint32_t i = 0; i < signature->args; ++i) {
     const rnn_arg_desc& arg = signature->arg[i];
-    const bool isResult = arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL;
-    if (isResult) {
+    if (arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL) {
       if (arg.kind == RNN_ARG_FINAL ? o_.final : o_.sequences) {
         results[i] = arrayFor(arg, time, width, o_.layout);
         args[i] = results[i].tensor;
@@ -276,30 +282,75 @@ Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, b
       args[i].data = nullptr;
     }
   }
+  return args;
+}
+
+template <class F>
+Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, bool compare) {
+  lastTime_ = time = time < 0 ? o_.time : time;
+  lastWidth_ = width = width < 0 ? o_.width : width;
+  Outcome out;
+  rnn_plan* plan = nullptr;
+  out.status = makePlan(options, time, width, &plan);
+  if (out.status != RNN_OK) {
+    out.error = rnn_error_text(module_.context);
+    return out;
+  }
+  const std::vector<rnn_tensor> args = makeArgs(time, width, results);
   size_t bytes;
   rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
   out.info.size = sizeof(out.info);
   rnn_plan_describe(plan, &out.info);
-  {
-    Workspace workspace(bytes);
-    shotSteps = 0;
-    out.status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
-    out.steps = shotSteps;
-    out.error = out.status == RNN_OK ? "" : rnn_error_text(module_.context);
-    out.report.size = sizeof(out.report);
-    if (out.status == RNN_OK || out.status == RNN_NOT_CONVERGED) {
-      rnn_report_read(plan, workspace.data, &out.report);
-    }
+  Workspace workspace(bytes);
+  shotSteps = 0;
+  out.status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
+  out.steps = shotSteps;
+  out.error = out.status == RNN_OK ? "" : rnn_error_text(module_.context);
+  out.report.size = sizeof(out.report);
+  if (out.status == RNN_OK || out.status == RNN_NOT_CONVERGED) {
+    rnn_report_read(plan, workspace.data, &out.report);
   }
   rnn_plan_destroy(plan);
   if (compare && out.status == RNN_OK) {
-    out.difference = compareResults(time, width);
+    out.difference = difference();
   }
   return out;
 }
 
 template <class F>
-std::string Problem<F>::compareResults(int64_t time, int64_t width) const {
+std::string Problem<F>::runFromThreads(const rnn_plan_options& options, int threads) {
+  rnn_plan* plan = nullptr;
+  if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {
+    return rnn_error_text(module_.context);
+  }
+  size_t bytes;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  std::vector<std::string> differences(threads);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < threads; ++i) {
+    callers.emplace_back([&, i] {
+      std::vector<Array> mine;
+      const std::vector<rnn_tensor> args = makeArgs(o_.time, o_.width, mine);
+      Workspace workspace(bytes);
+      for (int repeat = 0; repeat < 3 && differences[i].empty(); ++repeat) {
+        if (rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr) != RNN_OK) {
+          differences[i] = rnn_error_text(module_.context);
+        } else {
+          differences[i] = compareResults(o_.time, o_.width, mine);
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  rnn_plan_destroy(plan);
+  return *std::max_element(differences.begin(), differences.end());
+}
+
+template <class F>
+std::string Problem<F>::compareResults(int64_t time, int64_t width,
+                                       const std::vector<Array>& results) const {
   const rnn_signature* signature;
   rnn_module_describe(module_.module, &signature);
   const int64_t n = lanes();

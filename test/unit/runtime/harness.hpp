@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 
 namespace rnnc::test {
@@ -74,10 +75,12 @@ struct Array {
 
   /// `timeAxis` -1: none. Exactly as long as the layout needs.
   Array() = default;
+  Array(Array&&) = default; ///< `tensor` points into `bytes`
+  Array& operator=(Array&&) = default;
   Array(const std::vector<int64_t>& shape, int timeAxis, Layout layout, rnn_dtype dtype);
-  double get(const std::vector<int64_t>& index) const;
-  void set(const std::vector<int64_t>& index, double value);
-  char* at(const std::vector<int64_t>& index) const;
+  double get(std::span<const int64_t> index) const;
+  void set(std::span<const int64_t> index, double value);
+  char* at(std::span<const int64_t> index) const;
 };
 
 /// Memory aligned as a workspace must be.
@@ -131,6 +134,13 @@ public:
   /// the reference where `compare`.
   Outcome run(rnn_plan_options options, int64_t time = -1, int64_t width = -1, bool compare = true);
 
+  /// Lets input `i` repeat its first element along `axis` (0: batch, 1: time, 2: the last).
+  void zeroStride(int i, int axis);
+  /// Of the last run from the reference; empty: none.
+  std::string difference() const { return compareResults(lastTime_, lastWidth_, results); }
+  /// The same plan run from several threads at once, with a workspace and results each.
+  std::string runFromThreads(const rnn_plan_options& options, int threads);
+
   F state(int i, int64_t b, int64_t t, int64_t lane) const;
   /// The results of the last run, as bytes.
   std::vector<Array> results;
@@ -142,9 +152,12 @@ private:
   int64_t lanes() const { return std::max<int64_t>(o_.heads, 1) * o_.width; }
   std::vector<int64_t> laneShape(int64_t width) const;
   std::vector<int64_t> laneIndex(int64_t lane, int64_t width) const;
-  std::string compareResults(int64_t time, int64_t width) const;
+  std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
+  std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
+  rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
   Array arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width, Layout layout) const;
 
+  int64_t lastTime_ = 0, lastWidth_ = 0;
   CellInfo cell_;
   Options o_;
   ModuleHandle module_;

@@ -11,7 +11,7 @@ from minimax import literal
 FAMILIES = (exp,)
 
 HEAD = """\
-//===- Coefficients.h - written by coefficients/generate.py, not by hand --------------------------===//
+//===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
 #pragma once
 
 namespace rnnc::vecmath {
