@@ -56,9 +56,10 @@ private:
   LogicalResult demand();
   LogicalResult demandOperands(Operation* op, const Index& index);
   LogicalResult want(Operation* by, Value value, Index index);
-  Index broadcastIndex(Value value, const Index& index);
+  Index broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to);
   void build(Block& into);
   Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
+  Value buildNamed(OpBuilder& builder, Operation* op, const Index& index);
   newton::SlotAttr slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back);
   Value element(Value value, const Index& index) {
     return built.at({value.getAsOpaquePointer(), index});
@@ -115,7 +116,7 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
     if (laneOfAxis[i] >= 0)
       index[i] = lane(laneOfAxis[i]);
   while (true) {
-    (isState ? states : outputs).push_back({value, broadcastIndex(value, index), index, tensor});
+    (isState ? states : outputs).push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
     if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
       return emitError(set->getLoc())
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
@@ -183,12 +184,14 @@ LogicalResult GroupLowering::listResults() {
   return success();
 }
 
-/// The index into an operand for an index into what it broadcasts to.
-Index GroupLowering::broadcastIndex(Value value, const Index& index) {
-  auto type = cast<ArrayType>(value.getType());
-  Index result(index.end() - type.getRank(), index.end());
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    if (type.getDims()[i].isOne())
+/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis that
+/// is stretched every place reads element 0; an axis of size 1 on both sides may well be a lane axis.
+Index GroupLowering::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to) {
+  ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
+  size_t offset = to.size() - dims.size();
+  Index result(index.begin() + offset, index.end());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i].isOne() && !to[offset + i].isOne())
       result[i] = 0;
   return result;
 }
@@ -244,8 +247,9 @@ LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
     }
     return success();
   }
+  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
   for (Value operand : op->getOperands())
-    if (failed(want(op, operand, broadcastIndex(operand, index))))
+    if (failed(want(op, operand, broadcastIndex(operand, index, to))))
       return failure();
   return success();
 }
@@ -315,9 +319,21 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
     return sum;
   }
   SmallVector<Value> operands;
+  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
   for (Value operand : op->getOperands())
-    operands.push_back(element(operand, broadcastIndex(operand, index)));
+    operands.push_back(element(operand, broadcastIndex(operand, index, to)));
   return buildScalar(builder, loc, op, operands, compute);
+}
+
+/// Only the op that makes the value has its name; what leads to it has the place alone.
+Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& index) {
+  auto named = dyn_cast<NameLoc>(op->getLoc());
+  Value value =
+      buildElement(builder, op, index, named ? Location(named.getChildLoc()) : op->getLoc());
+  Operation* made = value.getDefiningOp();
+  if (made && !isa<arith::ConstantOp>(made) && made == &builder.getBlock()->back())
+    made->setLoc(nameElement(op->getLoc(), index));
+  return value;
 }
 
 void GroupLowering::build(Block& into) {
@@ -388,7 +404,7 @@ void GroupLowering::build(Block& into) {
       else if (auto read = dyn_cast<ParamValueOp>(op))
         value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {0, index}});
       else
-        value = buildElement(builder, &op, index, nameElement(op.getLoc(), index));
+        value = buildNamed(builder, &op, index);
       built[{op.getResult(0).getAsOpaquePointer(), index}] = value;
     }
   }

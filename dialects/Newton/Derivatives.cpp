@@ -14,6 +14,13 @@ using namespace rnnc::newton;
 
 #include "Newton/DerivativeInterface.cpp.inc"
 
+/// Where an op stands in the source, without the name that the user gave its value: a derivative is
+/// another value.
+static Location place(Operation* op) {
+  auto named = dyn_cast<NameLoc>(op->getLoc());
+  return named ? named.getChildLoc() : op->getLoc();
+}
+
 namespace {
 
 /// Formulas as formulas: every operator builds one op at the differentiated op's location.
@@ -59,8 +66,38 @@ template <typename OpT, UnaryRule rule>
 struct UnaryModel : DerivativeOpInterface::template ExternalModel<UnaryModel<OpT, rule>, OpT> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr x{&builder, op->getLoc(), op->getOperand(0)};
+    Expr x{&builder, place(op), op->getOperand(0)};
     partials.assign(1, wanted[0] ? rule(x, x.with(op->getResult(0))).value : Value());
+  }
+};
+
+/// Sums, differences and negations are linear: their tangents are sums, differences and negations,
+/// not products with 1 and -1.
+template <typename OpT>
+struct SumModel : DerivativeOpInterface::template ExternalModel<SumModel<OpT>, OpT> {
+  static constexpr double kSign = std::is_same_v<OpT, arith::AddFOp> ? 1 : -1;
+  void partials(Operation* op, OpBuilder& builder, ArrayRef<bool>,
+                SmallVectorImpl<Value>& partials) const {
+    Expr a{&builder, place(op), op->getOperand(0)};
+    partials.assign({a.constant(1).value, a.constant(kSign).value});
+  }
+  Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
+    if (tangents[0] && tangents[1])
+      return OpT::create(builder, place(op), tangents[0], tangents[1]);
+    if (tangents[0] || kSign > 0)
+      return tangents[0] ? tangents[0] : tangents[1];
+    return tangents[1] ? Value(arith::NegFOp::create(builder, place(op), tangents[1])) : Value();
+  }
+};
+
+struct NegModel : DerivativeOpInterface::ExternalModel<NegModel, arith::NegFOp> {
+  void partials(Operation* op, OpBuilder& builder, ArrayRef<bool>,
+                SmallVectorImpl<Value>& partials) const {
+    Expr a{&builder, place(op), op->getOperand(0)};
+    partials.assign(1, a.constant(-1).value);
+  }
+  Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
+    return tangents[0] ? Value(arith::NegFOp::create(builder, place(op), tangents[0])) : Value();
   }
 };
 
@@ -72,7 +109,7 @@ struct BinaryModel
     : DerivativeOpInterface::template ExternalModel<BinaryModel<OpT, byLhs, byRhs>, OpT> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr a{&builder, op->getLoc(), op->getOperand(0)};
+    Expr a{&builder, place(op), op->getOperand(0)};
     Expr b = a.with(op->getOperand(1)), y = a.with(op->getResult(0));
     partials.assign(2, Value());
     if (wanted[0])
@@ -95,7 +132,7 @@ struct FlatModel : DerivativeOpInterface::template ExternalModel<FlatModel<OpT>,
 struct FmaModel : DerivativeOpInterface::ExternalModel<FmaModel, math::FmaOp> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr a{&builder, op->getLoc(), op->getOperand(0)};
+    Expr a{&builder, place(op), op->getOperand(0)};
     partials.assign(
         {op->getOperand(1), op->getOperand(0), wanted[2] ? a.constant(1).value : Value()});
   }
@@ -105,7 +142,7 @@ struct FmaModel : DerivativeOpInterface::ExternalModel<FmaModel, math::FmaOp> {
 struct SelectModel : DerivativeOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
   void partials(Operation* op, OpBuilder& builder, ArrayRef<bool> wanted,
                 SmallVectorImpl<Value>& partials) const {
-    Expr y{&builder, op->getLoc(), op->getResult(0)};
+    Expr y{&builder, place(op), op->getResult(0)};
     Value one = y.constant(1).value, zero = y.constant(0).value, condition = op->getOperand(0);
     partials.assign({Value(), arith::SelectOp::create(builder, y.loc, condition, one, zero),
                      arith::SelectOp::create(builder, y.loc, condition, zero, one)});
@@ -113,7 +150,7 @@ struct SelectModel : DerivativeOpInterface::ExternalModel<SelectModel, arith::Se
   Value tangent(Operation* op, OpBuilder& builder, ArrayRef<Value> tangents) const {
     if (!tangents[1] && !tangents[2])
       return {};
-    Expr y{&builder, op->getLoc(), op->getResult(0)};
+    Expr y{&builder, place(op), op->getResult(0)};
     Value zero = y.constant(0).value;
     return arith::SelectOp::create(builder, y.loc, op->getOperand(0),
                                    tangents[1] ? tangents[1] : zero,
@@ -131,15 +168,13 @@ void binary(MLIRContext* context) {
 }
 
 void attachArith(MLIRContext* c) {
-  binary<arith::AddFOp, [](Expr a, Expr, Expr) { return a.constant(1); },
-         [](Expr a, Expr, Expr) { return a.constant(1); }>(c);
-  binary<arith::SubFOp, [](Expr a, Expr, Expr) { return a.constant(1); },
-         [](Expr a, Expr, Expr) { return a.constant(-1); }>(c);
+  arith::AddFOp::attachInterface<SumModel<arith::AddFOp>>(*c);
+  arith::SubFOp::attachInterface<SumModel<arith::SubFOp>>(*c);
+  arith::NegFOp::attachInterface<NegModel>(*c);
   binary<arith::MulFOp, [](Expr, Expr b, Expr) { return b; }, [](Expr a, Expr, Expr) { return a; }>(
       c);
   binary<arith::DivFOp, [](Expr, Expr b, Expr) { return 1 / b; },
          [](Expr, Expr b, Expr y) { return -(y / b); }>(c);
-  unary<arith::NegFOp, [](Expr x, Expr) { return x.constant(-1); }>(c);
   arith::SelectOp::attachInterface<SelectModel>(*c);
 }
 
@@ -198,8 +233,8 @@ Value rnnc::newton::chainRule(Operation* op, OpBuilder& builder, ArrayRef<Value>
   for (auto [partial, tangent] : llvm::zip_equal(partials, tangents)) {
     if (!partial || !tangent)
       continue;
-    Value term = arith::MulFOp::create(builder, op->getLoc(), partial, tangent);
-    sum = sum ? Value(arith::AddFOp::create(builder, op->getLoc(), sum, term)) : term;
+    Value term = arith::MulFOp::create(builder, place(op), partial, tangent);
+    sum = sum ? Value(arith::AddFOp::create(builder, place(op), sum, term)) : term;
   }
   return sum;
 }

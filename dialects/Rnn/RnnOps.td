@@ -146,7 +146,7 @@ def Rnn_OutputOp : Rnn_Decl<"output"> {
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
-def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, NoTerminator, NoRegionArguments, SingleBlock]> {
+def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock]> {
   let summary = "The equations of one time step";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -202,7 +202,7 @@ def Rnn_SetOutputOp : Rnn_StepOp<"set_output"> {
 // Element-wise
 //===--------------------------------------------------------------------------------------------===//
 
-def Rnn_ConstantOp : Rnn_StepOp<"constant", [Pure]> {
+def Rnn_ConstantOp : Rnn_StepOp<"constant", [Pure, ConstantLike]> {
   let summary = "A number; it takes the compute type later";
   let arguments = (ins F64Attr:$value);
   let results = (outs Rnn_Real:$result);

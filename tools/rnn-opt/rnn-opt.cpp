@@ -7,10 +7,13 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+void registerPrintExplain();
+
 int main(int argc, char** argv) {
   mlir::DialectRegistry registry;
   rnnc::registerDialects(registry);
   rnnc::registerRnncPasses();
+  registerPrintExplain();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   return mlir::asMainReturnCode(

@@ -200,46 +200,52 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
   return entry = reinterpret_cast<rnn_shoot_fn>(*address);
 }
 
-static Expected<newton::CellOp> findCell(ModuleOp module, StringRef name) {
+namespace {
+struct Choice {
+  newton::CellOp cell;
+  CpuTarget target;
+};
+} // namespace
+
+/// The cell of that name, the first where there is none, and what to compile for.
+static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) {
+  auto target = cpuTarget(arch);
+  if (!target)
+    return target.takeError();
   for (auto cell : module.getOps<newton::CellOp>())
     if (name.empty() || cell.getSymName() == name)
-      return cell;
+      return Choice{cell, std::move(*target)};
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                  "the module has no cell '" + name + "'");
 }
 
 Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, StringRef name,
                                                              StringRef arch) {
-  auto cell = findCell(newton, name);
-  if (!cell)
-    return cell.takeError();
-  auto target = cpuTarget(arch);
-  if (!target)
-    return target.takeError();
-  auto jit = Jit::create(*target);
+  auto choice = choose(newton, name, arch);
+  if (!choice)
+    return choice.takeError();
+  auto jit = Jit::create(choice->target);
   if (!jit)
     return jit.takeError();
-  return std::make_unique<HostCell>(*cell, *target, std::move(*jit));
+  return std::make_unique<HostCell>(choice->cell, choice->target, std::move(*jit));
 }
 
 Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringRef arch,
                                         KernelText kind) {
-  auto cell = findCell(newton, name);
-  if (!cell)
-    return cell.takeError();
-  auto target = cpuTarget(arch);
-  if (!target)
-    return target.takeError();
+  auto choice = choose(newton, name, arch);
+  if (!choice)
+    return choice.takeError();
+  const CpuTarget& target = choice->target;
   std::string text;
-  for (auto system : cell->ops<newton::SystemOp>())
+  for (auto system : choice->cell.ops<newton::SystemOp>())
     for (bool jacobian : {false, true}) {
       if (jacobian && !system.hasJacobian())
         continue;
-      int64_t width = target->narrow(system.getCompute().getIntOrFloatBitWidth());
+      int64_t width = target.narrow(system.getCompute().getIntOrFloatBitWidth());
       std::string kernel = (system.getSymName() + (jacobian ? "_jacobian" : "_shoot")).str();
-      OwningOpRef<ModuleOp> built = emitKernel(system, kernel, {width, jacobian, target->fma});
+      OwningOpRef<ModuleOp> built = emitKernel(system, kernel, {width, jacobian, target.fma});
       auto part =
-          kind == KernelText::Llvm ? emitLlvm(*built, *target) : emitAssembly(*built, *target);
+          kind == KernelText::Llvm ? emitLlvm(*built, target) : emitAssembly(*built, target);
       if (!part)
         return part.takeError();
       text += *part + "\n";

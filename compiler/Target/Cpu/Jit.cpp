@@ -70,7 +70,7 @@ static Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTar
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       found->createTargetMachine(triple, target.name, target.features, options, llvm::Reloc::PIC_,
-                                 std::nullopt, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine)
     return fail("LLVM has no code generator for " + target.name);
   return machine;
@@ -136,6 +136,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const CpuTarget& target) {
   builder.setCPU(target.name);
   builder.addFeatures({target.features});
   builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  builder.setCodeModel(llvm::CodeModel::Small); // constants by rip, foldable into operands
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit)
@@ -158,32 +159,47 @@ Expected<void*> Jit::compile(mlir::ModuleOp module, llvm::StringRef name) {
   return symbol->toPtr<void*>();
 }
 
-Expected<std::string> rnnc::emitLlvm(mlir::ModuleOp module, const CpuTarget& target) {
+namespace {
+/// A module translated for text: in a context of its own, by a machine of its own.
+struct Translated {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> module;
+};
+} // namespace
+
+static Expected<Translated> translateAlone(mlir::ModuleOp module, const CpuTarget& target) {
+  Translated result;
   auto machine = createMachine(target);
   if (!machine)
     return machine.takeError();
-  llvm::LLVMContext context;
-  auto translated = translate(module, context, **machine, target);
+  result.machine = std::move(*machine);
+  auto translated = translate(module, *result.context, *result.machine, target);
+  if (!translated)
+    return translated.takeError();
+  result.module = std::move(*translated);
+  return result;
+}
+
+Expected<std::string> rnnc::emitLlvm(mlir::ModuleOp module, const CpuTarget& target) {
+  auto translated = translateAlone(module, target);
   if (!translated)
     return translated.takeError();
   std::string text;
-  llvm::raw_string_ostream(text) << **translated;
+  llvm::raw_string_ostream(text) << *translated->module;
   return text;
 }
 
 Expected<std::string> rnnc::emitAssembly(mlir::ModuleOp module, const CpuTarget& target) {
-  auto machine = createMachine(target);
-  if (!machine)
-    return machine.takeError();
-  llvm::LLVMContext context;
-  auto translated = translate(module, context, **machine, target);
+  auto translated = translateAlone(module, target);
   if (!translated)
     return translated.takeError();
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (translated->machine->addPassesToEmitFile(passes, stream, nullptr,
+                                               llvm::CodeGenFileType::AssemblyFile))
     return fail("LLVM cannot write assembly for " + target.name);
-  passes.run(**translated);
+  passes.run(*translated->module);
   return text.str().str();
 }

@@ -1,4 +1,4 @@
-//===- Functions.cpp - what is tested, against what, to which bound ===//
+//===- Functions.cpp - what is tested, against what, to which bound --------------------------===//
 
 #include "Functions.h"
 

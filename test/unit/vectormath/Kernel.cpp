@@ -1,4 +1,4 @@
-//===- Kernel.cpp - functions compiled to loops over arrays ===//
+//===- Kernel.cpp - functions compiled to loops over arrays ----------------------------------===//
 
 #include "Kernel.h"
 

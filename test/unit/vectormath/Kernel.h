@@ -1,4 +1,4 @@
-//===- Kernel.h - functions compiled to loops over arrays ===//
+//===- Kernel.h - functions compiled to loops over arrays ------------------------------------===//
 #pragma once
 
 #include "Functions.h"

@@ -1,4 +1,4 @@
-//===- Samples.cpp - arguments where functions are hard to get right --------------------------===//
+//===- Samples.cpp - arguments where functions are hard to get right -------------------------===//
 
 #include "Samples.h"
 

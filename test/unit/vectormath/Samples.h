@@ -1,4 +1,4 @@
-//===- Samples.h - arguments where functions are hard to get right ----------------------------===//
+//===- Samples.h - arguments where functions are hard to get right ---------------------------===//
 #pragma once
 
 #include <cstdint>

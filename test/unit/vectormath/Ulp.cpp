@@ -1,4 +1,4 @@
-//===- Ulp.cpp - errors in units of the last place ===//
+//===- Ulp.cpp - errors in units of the last place -------------------------------------------===//
 
 #include "Ulp.h"
 

@@ -1,10 +1,10 @@
-//===- Ulp.h - errors in units of the last place ===//
+//===- Ulp.h - errors in units of the last place ---------------------------------------------===//
 //
 // The unit is the distance of neighbouring numbers around the exact result, at least the smallest
 // denormal. Infinity counts as the power of two after the largest number. A NaN where none belongs,
 // none where one belongs, or the wrong sign, a zero's included, is an infinite error.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "Functions.h"

@@ -1,4 +1,4 @@
-//===- exact_test.cpp - limits, widths, neighbours and targets ------------===//
+//===- exact_test.cpp - limits, widths, neighbours and targets -------------------------------===//
 
 #include "Kernel.h"
 #include "Samples.h"

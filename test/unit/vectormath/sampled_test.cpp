@@ -1,9 +1,9 @@
-//===- sampled_test.cpp - double precision, and functions of two arguments --------------------===//
+//===- sampled_test.cpp - double precision, and functions of two arguments -------------------===//
 //
 // Arguments from every region of Samples.h and all special values, judged by MPFR. RNN_SOAK=1 takes
 // fifty times as many.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 
 #include "Kernel.h"
 #include "Samples.h"

@@ -1,4 +1,4 @@
-//===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
+//===- Coefficients.h - written by coefficients/generate.py, not by hand ---------------------===//
 #pragma once
 
 #include <cstdint>

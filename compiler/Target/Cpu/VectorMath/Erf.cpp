@@ -1,4 +1,4 @@
-//===- Erf.cpp - the error function ---------------------------------------===//
+//===- Erf.cpp - the error function ----------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"

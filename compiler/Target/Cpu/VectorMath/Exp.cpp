@@ -1,4 +1,4 @@
-//===- Exp.cpp - exp and expm1 ===//
+//===- Exp.cpp - exp and expm1 ---------------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"

@@ -1,4 +1,4 @@
-//===- InverseTrig.cpp - asin, acos, atan and atan2 -----------------------===//
+//===- InverseTrig.cpp - asin, acos, atan and atan2 ------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/Expr.h"

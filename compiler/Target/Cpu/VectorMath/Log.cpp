@@ -1,4 +1,4 @@
-//===- Log.cpp - log and log1p --------------------------------------------===//
+//===- Log.cpp - log and log1p ---------------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/LogParts.h"

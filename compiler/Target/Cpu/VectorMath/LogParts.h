@@ -1,4 +1,4 @@
-//===- LogParts.h - the logarithm taken apart -----------------------------===//
+//===- LogParts.h - the logarithm taken apart ------------------------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/Expr.h"

@@ -1,4 +1,4 @@
-//===- Patterns.cpp - operations replaced by our vector math ===//
+//===- Patterns.cpp - operations replaced by our vector math ---------------------------------===//
 
 #include "Newton/Newton.h"
 #include "Target/Cpu/VectorMath/VectorMath.h"

@@ -1,4 +1,4 @@
-//===- Pow.cpp - powers ---------------------------------------------------===//
+//===- Pow.cpp - powers ----------------------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"

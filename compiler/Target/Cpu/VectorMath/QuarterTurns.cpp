@@ -1,4 +1,4 @@
-//===- QuarterTurns.cpp - angles reduced to an eighth of a turn -----------===//
+//===- QuarterTurns.cpp - angles reduced to an eighth of a turn ------------------------------===//
 
 #include "Target/Cpu/VectorMath/QuarterTurns.h"
 #include "Target/Cpu/VectorMath/Coefficients.h"

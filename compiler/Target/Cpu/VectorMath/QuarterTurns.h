@@ -1,4 +1,4 @@
-//===- QuarterTurns.h - angles reduced to an eighth of a turn -------------===//
+//===- QuarterTurns.h - angles reduced to an eighth of a turn --------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/Expr.h"

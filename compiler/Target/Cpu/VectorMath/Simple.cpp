@@ -1,4 +1,4 @@
-//===- Simple.cpp - functions of a few operations -------------------------===//
+//===- Simple.cpp - functions of a few operations --------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Expr.h"
 

@@ -1,4 +1,4 @@
-//===- Trig.cpp - sin, cos and tan ----------------------------------------===//
+//===- Trig.cpp - sin, cos and tan -----------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/QuarterTurns.h"

@@ -15,7 +15,7 @@ from minimax import literal
 FAMILIES = (exp, log, trig, inverse, erf)
 
 HEAD = """\
-//===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
+//===- Coefficients.h - written by coefficients/generate.py, not by hand ---------------------===//
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,119 @@
+//===- Explain.cpp - what was derived about a system, as text
+//---------------------------------------===//
+
+#include "Analysis/Explain.h"
+
+#include "Analysis/Cost.h"
+#include "Analysis/Formula.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace rnnc;
+
+std::string rnnc::stateName(newton::SystemOp system, int64_t state) {
+  return cast<newton::SlotAttr>(system.getStates()[state]).display();
+}
+
+static std::string stateAt(newton::SystemOp system, int64_t state, StringRef time) {
+  return slotAtTime(cast<newton::SlotAttr>(system.getStates()[state]), time);
+}
+
+static void explainLanes(newton::SystemOp system, llvm::raw_ostream& out) {
+  std::string axes;
+  for (Attribute axis : system.getLaneAxes())
+    axes += (axes.empty() ? "" : " x ") + cast<StringAttr>(axis).getValue().str();
+  out << "  lanes       " << (axes.empty() ? "one a batch element" : "batch x " + axes) << "\n";
+  std::string names;
+  for (int64_t i = 0; i < system.numStates(); ++i)
+    names += (i ? ", " : "") + stateName(system, i);
+  out << "  block       " << system.numStates()
+      << (system.numStates() == 1 ? " state: " : " states: ") << names << "\n";
+}
+
+static void explainStep(newton::SystemOp system, llvm::raw_ostream& out) {
+  const char* head = "  step        ";
+  for (const std::string& line : definitions(system.stepBlock(), system)) {
+    out << head << line << "\n";
+    head = "              ";
+  }
+  // A result whose op carries its name was printed among the definitions.
+  auto results = system.stepBlock().getTerminator()->getOperands();
+  for (int64_t i = 0; i < system.numStates(); ++i) {
+    std::string now = stateAt(system, i, "[t]"), value = formula(results[i], system);
+    if (now == value)
+      continue;
+    out << head << now << " = " << value << "\n";
+    head = "              ";
+  }
+}
+
+static void explainPattern(newton::SystemOp system, llvm::raw_ostream& out) {
+  newton::StructureAttr structure = *system.getStructure();
+  int64_t k = system.numStates();
+  llvm::SmallVector<char> marks(k * k, '.');
+  for (int64_t i = 0; i < structure.numEntries(); ++i)
+    marks[structure.getEntries()[2 * i] * k + structure.getEntries()[2 * i + 1]] = 'x';
+  size_t width = 0;
+  for (int64_t i = 0; i < k; ++i)
+    width = std::max(width, stateName(system, i).size());
+  for (int64_t row = 0; row < k; ++row) {
+    out << (row ? "              " : "  pattern     ")
+        << llvm::left_justify(stateName(system, row), width) << "  ";
+    for (int64_t column = 0; column < k; ++column)
+      out << marks[row * k + column] << (column + 1 < k ? " " : "");
+    out << "\n";
+  }
+}
+
+static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
+  if (!system.hasJacobian()) {
+    int64_t k = system.numStates();
+    out << "  Jacobian    none: a dense block of " << k << " states would cost " << k
+        << "^3 = " << k * k * k << " multiply-adds a composition; runs sequentially\n";
+    return;
+  }
+  newton::StructureAttr structure = *system.getStructure();
+  out << "  structure   " << structure.describe() << "\n";
+  explainPattern(system, out);
+  const char* head = "  Jacobian    ";
+  auto entries = system.getJacobian().front().getTerminator()->getOperands();
+  for (int64_t i = 0; i < structure.numEntries(); ++i) {
+    out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
+        << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = "
+        << formula(entries[i], system) << "\n";
+    head = "              ";
+  }
+  if (structure.numEntries() == 0)
+    out << head << "0: no state depends on an earlier one\n";
+  out << "  linear      "
+      << (structure.getConstant() ? "yes, and the Jacobian is constant in time"
+          : structure.getLinear() ? "yes: the Jacobian depends on no state"
+                                  : "no: the Jacobian depends on the state")
+      << "\n";
+}
+
+static void explainCost(newton::SystemOp system, llvm::raw_ostream& out) {
+  StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
+  out << "  cost        step: " << step.operations << " operations, " << step.functions
+      << " of them functions; " << llvm::format("%.0f", step.latency)
+      << " cycles from state to state, " << llvm::format("%.0f", step.throughput)
+      << " cycles a vector\n";
+  if (system.hasJacobian())
+    out << "              Jacobian beside it: " << jacobian.operations << " operations more, "
+        << llvm::format("%.0f", jacobian.throughput)
+        << " cycles a vector; composition: " << compositionOperations(system) << " multiply-adds\n";
+}
+
+std::string rnnc::explainSystem(newton::SystemOp system) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  explainLanes(system, out);
+  explainStep(system, out);
+  explainJacobian(system, out);
+  explainCost(system, out);
+  return text;
+}

@@ -1,0 +1,90 @@
+//===- Ast.h - the syntax tree ----------------------------------------------------------------===//
+//
+// Expressions are code in postfix order, one flat vector each: built, walked and destroyed without
+// recursion, however deep the text nests.
+//
+//===----------------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rnnc::ast {
+
+/// A stretch of the source, for messages.
+struct Span {
+  uint32_t offset = 0, length = 1;
+};
+
+struct Node {
+  enum Op : uint8_t { Number, Name, At, Neg, Not, Binary, Compare, And, Or, Call } op;
+  Span span;            // of the operator or the name
+  llvm::StringRef text; // name, or the sign: "+", "<="
+  double number = 0;
+  int64_t back = 0;          // of At: x[t - back]
+  uint32_t arguments = 0;    // of a Call
+  llvm::StringRef axis = {}; // of a Call with axis = name
+  uint32_t begin = 0;        // where the source text of the whole subexpression starts and ends
+  uint32_t end = 0;
+};
+
+using Expr = std::vector<Node>;
+
+/// A size: a name or a number.
+struct Dim {
+  Span span;
+  llvm::StringRef name; // empty: a literal
+  int64_t size = 0;
+};
+
+struct Declaration {
+  enum Kind : uint8_t { DimDecl, Input, Param, State, Output, Const } kind;
+  Span span; // of the name
+  llvm::StringRef name;
+  std::vector<Dim> shape;
+  bool hidden = false;
+  bool broken = false;               // reported already; its uses are silent
+  std::shared_ptr<const Expr> value; // of a dim, a const; of states, shared by those of one line
+};
+
+struct Equation {
+  Span span;
+  llvm::StringRef name;
+  bool atTime = false; // name[t] = ...
+  bool broken = false;
+  Expr value;
+};
+
+struct Function {
+  Span span;
+  llvm::StringRef name;
+  std::vector<std::pair<llvm::StringRef, Span>> params;
+  std::vector<Equation> body; // all but the last line
+  bool broken = false;
+  Expr result;
+};
+
+struct Cell {
+  Span span;
+  llvm::StringRef name;
+  std::vector<Declaration> declarations;
+  std::vector<Function> functions;
+  std::vector<Equation> equations;
+  std::vector<llvm::StringRef> lost; // names on lines that made no sense: perhaps declared there
+};
+
+struct File {
+  std::vector<Cell> cells;
+  std::vector<Function> functions;
+  std::vector<Declaration> constants;
+  std::vector<llvm::StringRef> lost; // as in a cell
+};
+
+/// Indented text, a node a line.
+std::string dump(const File& file);
+
+} // namespace rnnc::ast

@@ -1,0 +1,147 @@
+//===- Codes.cpp - the long texts of the messages ---------------------------------------------===//
+
+#include "rnnc/Diagnostics.h"
+
+using namespace rnnc;
+
+namespace {
+constexpr CodeText kCodes[] = {
+    {"RNN0001", "unexpected character",
+     "The text holds a character that the language does not use. Names are ASCII letters, digits "
+     "and _,\n"
+     "and Greek letters."},
+    {"RNN0002", "not valid UTF-8", "A .rnn file is UTF-8 text. Save it as such."},
+    {"RNN0003", "number too large",
+     "Numbers are read as float64, up to about 1.8e308. Write inf for infinity."},
+    {"RNN0004", "name right after a number",
+     "There is no implicit product: write 2 * x. Names do not begin with a digit."},
+    {"RNN0005", "comment or text never closed",
+     "A comment that begins with /* ends with */; they do not nest. A text in quotes ends on its "
+     "line."},
+    {"RNN0006", "nesting too deep",
+     "Brackets, operators that wait for an operand, and calls in calls are limited, 256 unless\n"
+     "--limit nesting=N says otherwise."},
+    {"RNN0007", "too many operations",
+     "Functions are inlined, so a few lines can stand for very many operations. A cell may have "
+     "100000\n"
+     "unless --limit operations=N says otherwise."},
+    {"RNN0008", "cannot read the file",
+     "The file does not exist, is a directory, or may not be read."},
+    {"RNN0009", "the file is too large",
+     "A file may have 1 MiB unless --limit source=SIZE says otherwise. The size is checked before "
+     "the\n"
+     "file is read."},
+    {"RNN0010", "name too long", "A name has at most 255 bytes. Greek letters take two each."},
+    {"RNN0101", "syntax error",
+     "The text is not what the grammar allows at this place. A line holds one declaration or "
+     "equation;\n"
+     "it goes on inside brackets and after an operator."},
+    {"RNN0102", "brackets that do not pair",
+     "Every ( [ { needs its ) ] }, and the other way round."},
+    {"RNN0103", "comparisons do not chain",
+     "a < b < c has no meaning here: write a < b and b < c."},
+    {"RNN0104", "word of the language used as a name",
+     "cell dim input param state hidden output const fn import save recompute solve return and or "
+     "not t\n"
+     "cannot name anything."},
+    {"RNN0105", "a step cannot read the future",
+     "x[t+1] does not exist. Reverse the time instead."},
+    {"RNN0106", "bad left side",
+     "An equation defines a name, or name[t] for a state or an output."},
+    {"RNN0107", "function returns nothing", "A function with { } ends with a line 'return value'."},
+    {"RNN0110", "name not defined",
+     "Every name is declared, or defined by an equation above its use."},
+    {"RNN0111", "a time is missing",
+     "Inputs are read as x[t]; states as h[t-1], the previous value, or h[t], the new one."},
+    {"RNN0112", "a function sees its arguments only",
+     "Functions are inlined where they are called and see their arguments, consts and other "
+     "functions."},
+    {"RNN0113", "this name has no time",
+     "Params and values of the step are written without brackets."},
+    {"RNN0114", "outputs have no past", "Only states are carried from step to step."},
+    {"RNN0115", "wrong number of arguments",
+     "The function is called with more or fewer arguments than it takes."},
+    {"RNN0116", "recursive function",
+     "Functions are inlined, so none may call itself, not even through others."},
+    {"RNN0117", "no such function",
+     "The name is neither a built-in function nor declared with fn."},
+    {"RNN0118", "defined twice",
+     "Each name is declared or defined once, and no function's name is used again."},
+    {"RNN0119", "cannot be defined here",
+     "name[t] = ... defines a state or an output; name = ... a value of the step that is declared "
+     "nowhere."},
+    {"RNN0120", "no equation", "Every state and every output needs an equation name[t] = ..."},
+    {"RNN0121", "no cell", "A file holds at least one cell NAME { ... }."},
+    {"RNN0122", "unknown name on the command line",
+     "--dim and --const name what a cell of the file declares."},
+    {"RNN0124", "used before its equation",
+     "The lines of a step are read from top to bottom: a value, and name[t] of a state or an "
+     "output,\n"
+     "is used below the equation that defines it."},
+    {"RNN0125", "defined through itself",
+     "A value of the step needs its own value. Only a state has a previous one: declare\n"
+     "state s : [...] = 0 and write s[t] = ... s[t-1] ..."},
+    {"RNN0126", "no state",
+     "A cell is a recurrence: at least one state is carried from step to step."},
+    {"RNN0201", "bad size", "A size is a whole number of at least 1."},
+    {"RNN0202", "too many dims", "An array has at most 4 dims, besides batch and time."},
+    {"RNN0203", "not constant",
+     "Sizes and values before the first step are known at compile time: numbers, consts, fixed "
+     "dims."},
+    {"RNN0204", "number and truth value mixed",
+     "Comparisons give truth values; and, or, not and the condition of where take them, nothing "
+     "else."},
+    {"RNN0205", "shapes do not fit",
+     "Shapes are compared from the right; two dims fit when they have the same name or size, or "
+     "one is 1."},
+    {"RNN0206", "@ does not fit",
+     "A @ b contracts the last axis of A with the only, or the one before the last, axis of b. "
+     "Leading\n"
+     "axes of both are a batch and must be the same."},
+    {"RNN0207", "no such axis", "sum(x) needs an axis, sum(x, axis = d) an axis of that name."},
+    {"RNN0208", "not a dim", "A shape lists dims that are declared above it, or numbers."},
+    {"RNN0301", "not supported yet: h[t-2]", "States of more than one step back come later."},
+    {"RNN0302", "not supported yet: x[t-1]", "Earlier inputs come later; pass a shifted sequence."},
+    {"RNN0303", "not supported yet: input x = v", "Values of inputs before the start come later."},
+    {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
+    {"RNN0305", "not supported yet: this function",
+     "Reductions other than sum, concat, outer and complex functions come later."},
+    {"RNN0306", "not supported yet: implicit steps",
+     "A right side that uses its own state[t] would be solved per step; that comes later."},
+    {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},
+    {"RNN0308", "not supported yet: this declaration",
+     "complex, import, save, recompute and solve come later."},
+    {"RNN0401", "dense Jacobian over a free axis",
+     "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
+     "and the\n"
+     "size of a block must be known. Bind it with --dim, or make the recurrent weights "
+     "element-wise\n"
+     "(diagonal) or per head (R : [heads, k, k])."},
+    {"RNN0402", "unrolls too far",
+     "Block axes and contractions are unrolled into scalars; --limit operations=N raises the "
+     "limit."},
+    {"RNN0403", "not supported yet: outputs across lanes",
+     "An output has the lane axes of the states that it reads. Readouts over lanes come later."},
+    {"RNN0404", "not supported yet: hoisted contraction",
+     "A contraction that depends on no state belongs before the recurrence; pass its result as an "
+     "input."},
+    {"RNN0499", "rejected by a later phase",
+     "A pass of the compiler refused the cell; the message says why."},
+    {"RNN0901", "never used", "A declaration or a value that nothing reads."},
+    {"RNN0902", "the state never changes", "h[t] = h[t-1] carries the initial value for ever."},
+};
+} // namespace
+
+const CodeText* rnnc::findCode(llvm::StringRef code) {
+  for (const CodeText& entry : kCodes)
+    if (code.equals_insensitive(entry.code))
+      return &entry;
+  return nullptr;
+}
+
+std::vector<const CodeText*> rnnc::allCodes() {
+  std::vector<const CodeText*> codes;
+  for (const CodeText& entry : kCodes)
+    codes.push_back(&entry);
+  return codes;
+}

@@ -1,0 +1,158 @@
+//===- Declarations.cpp - names, sizes, shapes, starts ----------------------------------------===//
+
+#include "Frontend/CellBuilder.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::ast;
+using rnn::ArrayType;
+using rnn::DimAttr;
+
+namespace {
+constexpr double kMaxSize = 1e9;
+constexpr double kMaxElements = 1LL << 40; // an offset in bytes stays far from 2^63
+} // namespace
+
+bool rnnc::evaluateDeclared(const Declaration& decl, const FrontendOptions& options, Scope& scope,
+                            rnnc::DiagnosticEngine& diagnostics, Declared& declared) {
+  std::string id = decl.name.str(), given;
+  bool isDim = decl.kind == Declaration::DimDecl;
+  declared.constant = -1;
+  if (auto dim = options.dims.find(id); isDim && dim != options.dims.end()) {
+    declared.constant = static_cast<double>(dim->second);
+    given = "--dim " + id + "=" + std::to_string(dim->second) + ": ";
+  } else if (auto value = options.consts.find(id); !isDim && value != options.consts.end()) {
+    declared.constant = value->second;
+  } else if (decl.value) {
+    std::optional<double> value = evaluateConstant(*decl.value, scope, diagnostics);
+    if (!value)
+      return false;
+    declared.constant = *value;
+  } else {
+    return true;
+  }
+  double size = declared.constant;
+  if (!isDim || (size >= 1 && size == std::floor(size) && size <= kMaxSize))
+    return true;
+  reportAt(diagnostics, decl.span, "RNN0201",
+           given + "the size of '" + id + "' is not a whole number from 1 to 1000000000");
+  return false;
+}
+
+bool rnnc::checkFree(const Declaration& decl, Scope& scope, rnnc::DiagnosticEngine& diagnostics) {
+  std::string id = "'" + decl.name.str() + "'";
+  if (scope.find(decl.name)) {
+    reportAt(diagnostics, decl.span, "RNN0118", id + " is declared twice");
+    return false;
+  }
+  if (!findBuiltin(decl.name) && !scope.findFunction(decl.name))
+    return true;
+  reportAt(diagnostics, decl.span, "RNN0118", id + " is a function", "choose another name");
+  return false;
+}
+
+bool CellBuilder::shape(const Declaration& decl, Declared& into) {
+  SmallVector<DimAttr> dims;
+  MLIRContext* context = builder.getContext();
+  double elements = 1;
+  for (const Dim& dim : decl.shape) {
+    if (dim.name.empty()) {
+      dims.push_back(DimAttr::get(context, StringAttr::get(context, ""), dim.size));
+      elements *= static_cast<double>(dim.size);
+      continue;
+    }
+    Declared* found = scope.find(dim.name);
+    if (found && found->decl->kind == Declaration::DimDecl) {
+      found->used = true;
+      if (found->broken)
+        return false;
+      int64_t size = found->constant > 0 ? static_cast<int64_t>(found->constant) : DimAttr::kFree;
+      dims.push_back(DimAttr::get(context, StringAttr::get(context, dim.name), size));
+      elements *= std::max(found->constant, 1.0);
+      continue;
+    }
+    if (!found && scope.isLost(dim.name))
+      return false;
+    std::string hint = didYouMean(dim.name, scope.names([](const Declared& declared) {
+      return declared.decl->kind == Declaration::DimDecl;
+    }));
+    if (!found && scope.isAnnounced(dim.name))
+      hint = "it is declared below; move it up";
+    else if (hint.empty())
+      hint = "declare it above: dim " + dim.name.str();
+    error(dim.span, "RNN0208", "'" + dim.name.str() + "' is not a dim", hint);
+    return false;
+  }
+  if (elements > kMaxElements) {
+    error(decl.span, "RNN0201", "'" + decl.name.str() + "' has more than 2^40 elements");
+    return false;
+  }
+  into.type = ArrayType::get(context, dims);
+  return true;
+}
+
+/// The value of a state before the first step.
+bool CellBuilder::start(const Declaration& decl, Declared& into) {
+  if (!decl.value)
+    return true;
+  const Expr& value = *decl.value;
+  auto [known, fresh] = starts.try_emplace(&value);
+  if (fresh) {
+    Declared* param =
+        value.size() == 1 && value[0].op == Node::Name ? scope.find(value[0].text) : nullptr;
+    if (param && param->decl->kind == Declaration::Param && !param->broken) {
+      param->used = true;
+      error(value[0].span, "RNN0304", "not supported yet: a learned initial state",
+            "pass the initial state when you run the cell");
+    } else {
+      known->second = evaluateConstant(value, scope, diagnostics);
+    }
+  }
+  into.constant = known->second.value_or(0);
+  return known->second.has_value();
+}
+
+void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
+  Location loc = equations.location(decl.span);
+  StringAttr name = builder.getStringAttr(decl.name);
+  TypeAttr type = declared.type ? TypeAttr::get(declared.type) : TypeAttr();
+  switch (decl.kind) {
+  case Declaration::DimDecl:
+    rnn::DimDeclOp::create(builder, loc, name,
+                           declared.constant > 0
+                               ? builder.getI64IntegerAttr(static_cast<int64_t>(declared.constant))
+                               : IntegerAttr());
+    break;
+  case Declaration::Input:
+    rnn::InputOp::create(builder, loc, name, type, builder.getF64FloatAttr(0));
+    break;
+  case Declaration::Param:
+    rnn::ParamOp::create(builder, loc, name, type);
+    break;
+  case Declaration::Output:
+    rnn::OutputOp::create(builder, loc, name, type);
+    break;
+  case Declaration::State:
+    rnn::StateOp::create(builder, loc, name, type, builder.getF64FloatAttr(declared.constant),
+                         decl.hidden ? builder.getUnitAttr() : UnitAttr());
+    break;
+  case Declaration::Const:
+    break;
+  }
+}
+
+void CellBuilder::declare(const Declaration& decl) {
+  if (!checkFree(decl, scope, diagnostics))
+    return;
+  Declared declared{&decl, {}, 0, false, decl.broken};
+  if (!declared.broken) {
+    bool scalar = decl.kind == Declaration::DimDecl || decl.kind == Declaration::Const;
+    declared.broken = scalar ? !evaluateDeclared(decl, options, scope, diagnostics, declared)
+                             : !shape(decl, declared) || !start(decl, declared);
+  }
+  if (!declared.broken)
+    emit(decl, declared);
+  scope.declared[decl.name] = declared;
+}

@@ -1,0 +1,210 @@
+//===- EquationOps.cpp - operators and built-in functions, with their shapes ------------------===//
+
+#include "Frontend/Equations.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::ast;
+using rnn::ArrayType;
+using rnn::DimAttr;
+
+std::string rnnc::shapeText(ArrayType type) {
+  std::string text = "[";
+  for (DimAttr dim : type.getDims()) {
+    text += (text.size() > 1 ? ", " : "") + dim.str();
+    if (!dim.getName().empty() && !dim.isFree())
+      text += " = " + std::to_string(dim.getSize());
+  }
+  return text + "]";
+}
+
+std::string EquationBuilder::shape(Value value) {
+  return shapeText(cast<ArrayType>(value.getType()));
+}
+
+bool EquationBuilder::real(Operand operand) {
+  if (!cast<ArrayType>(operand.value.getType()).isBool())
+    return true;
+  error(operand.span, "RNN0204", "'" + text(operand.span) + "' is a truth value, not a number",
+        "choose between numbers with where(condition, a, b)");
+  return false;
+}
+
+bool EquationBuilder::truth(Operand operand) {
+  if (cast<ArrayType>(operand.value.getType()).isBool())
+    return true;
+  error(operand.span, "RNN0204", "'" + text(operand.span) + "' is a number, not a truth value",
+        "compare it, as in x > 0");
+  return false;
+}
+
+std::optional<SmallVector<DimAttr>> EquationBuilder::broadcast(Span at, Operand a, Operand b) {
+  auto left = cast<ArrayType>(a.value.getType()), right = cast<ArrayType>(b.value.getType());
+  FailureOr<SmallVector<DimAttr>> dims = rnn::broadcast(left.getDims(), right.getDims());
+  if (succeeded(dims))
+    return *dims;
+  error(at, "RNN0205",
+        "shapes do not fit: " + text(a.span) + " is " + shape(a.value) + " but " + text(b.span) +
+            " is " + shape(b.value));
+  return std::nullopt;
+}
+
+static std::optional<double> constantOf(Value value) {
+  if (auto op = value.getDefiningOp<rnn::ConstantOp>())
+    return op.getValue().convertToDouble();
+  return std::nullopt;
+}
+
+Value EquationBuilder::unary(Location loc, rnn::UnaryKind kind, Value x) {
+  if (auto constant = constantOf(x))
+    return number(loc, rnn::evaluate(kind, *constant));
+  return rnn::UnaryOp::create(builder, loc, x.getType(), kind, x);
+}
+
+Value EquationBuilder::binary(Span at, rnn::BinaryKind kind, Operand a, Operand b) {
+  if (!real(a) || !real(b))
+    return {};
+  auto dims = broadcast(at, a, b);
+  if (!dims)
+    return {};
+  auto x = constantOf(a.value), y = constantOf(b.value);
+  if (x && y)
+    return number(location(at), rnn::evaluate(kind, *x, *y));
+  auto type = ArrayType::get(builder.getContext(), *dims);
+  return rnn::BinaryOp::create(builder, location(at), type, kind, a.value, b.value);
+}
+
+Value EquationBuilder::matmul(Span at, Operand a, Operand b) {
+  if (!real(a) || !real(b))
+    return {};
+  auto left = cast<ArrayType>(a.value.getType()), right = cast<ArrayType>(b.value.getType());
+  FailureOr<SmallVector<DimAttr>> dims = rnn::matmulDims(left.getDims(), right.getDims());
+  if (failed(dims)) {
+    error(
+        at, "RNN0206",
+        "'@' does not fit: " + text(a.span) + " is " + shape(a.value) + " but " + text(b.span) +
+            " is " + shape(b.value),
+        left.getRank() < 2
+            ? "the left side of '@' has two axes at least; '*' multiplies element by element"
+            : "the last axis of the left side meets the axis before the last, or the only one, of "
+              "the right");
+    return {};
+  }
+  return rnn::MatmulOp::create(builder, location(at), ArrayType::get(builder.getContext(), *dims),
+                               a.value, b.value);
+}
+
+Value EquationBuilder::compare(Span at, StringRef sign, Operand a, Operand b) {
+  if (!real(a) || !real(b))
+    return {};
+  auto dims = broadcast(at, a, b);
+  if (!dims)
+    return {};
+  auto kind = llvm::StringSwitch<rnn::CompareKind>(sign)
+                  .Case("<", rnn::CompareKind::Lt)
+                  .Case("<=", rnn::CompareKind::Le)
+                  .Case(">", rnn::CompareKind::Gt)
+                  .Case(">=", rnn::CompareKind::Ge)
+                  .Case("==", rnn::CompareKind::Eq)
+                  .Default(rnn::CompareKind::Ne);
+  auto type = ArrayType::get(builder.getContext(), *dims).withKind(rnn::Kind::Bool);
+  return rnn::CompareOp::create(builder, location(at), type, kind, a.value, b.value);
+}
+
+/// and, or, not.
+Value EquationBuilder::logic(const Node& node, Operand a, Operand b) {
+  if (!truth(a) || (node.op != Node::Not && !truth(b)))
+    return {};
+  Location loc = location(node.span);
+  if (node.op == Node::Not)
+    return rnn::NotOp::create(builder, loc, a.value.getType(), a.value);
+  auto dims = broadcast(node.span, a, b);
+  if (!dims)
+    return {};
+  auto type = ArrayType::get(builder.getContext(), *dims).withKind(rnn::Kind::Bool);
+  auto kind = node.op == Node::And ? rnn::LogicKind::And : rnn::LogicKind::Or;
+  return rnn::LogicOp::create(builder, loc, type, kind, a.value, b.value);
+}
+
+Value EquationBuilder::where(Span at, Operand c, Operand a, Operand b) {
+  if (!truth(c) || !real(a) || !real(b))
+    return {};
+  auto dims = broadcast(at, a, b);
+  if (!dims)
+    return {};
+  auto condition = cast<ArrayType>(c.value.getType());
+  FailureOr<SmallVector<DimAttr>> all = rnn::broadcast(*dims, condition.getDims());
+  if (failed(all)) {
+    error(at, "RNN0205",
+          "shapes do not fit: " + text(c.span) + " is " + shape(c.value) + " but the values are " +
+              shapeText(ArrayType::get(builder.getContext(), *dims)));
+    return {};
+  }
+  return rnn::WhereOp::create(builder, location(at), ArrayType::get(builder.getContext(), *all),
+                              c.value, a.value, b.value);
+}
+
+Value EquationBuilder::sum(const Node& node, Operand operand) {
+  auto type = cast<ArrayType>(operand.value.getType());
+  int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
+  if (!real(operand))
+    return {};
+  if (axis < 0) {
+    error(node.span, "RNN0207", "'" + text(operand.span) + "' is a scalar and has no axis to sum");
+    return {};
+  }
+  if (!node.axis.empty()) {
+    if (Declared* dim = scope.find(node.axis))
+      dim->used = true;
+    axis = -1;
+    for (auto [i, dim] : llvm::enumerate(type.getDims()))
+      if (dim.getName() == node.axis)
+        axis = i;
+    if (axis < 0) {
+      error(node.span, "RNN0207",
+            "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
+                node.axis.str() + "'");
+      return {};
+    }
+  }
+  SmallVector<DimAttr> dims(type.getDims());
+  dims.erase(dims.begin() + axis);
+  return rnn::SumOp::create(builder, location(node.span),
+                            ArrayType::get(builder.getContext(), dims), operand.value, axis);
+}
+
+Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<Operand> args) {
+  Location loc = location(node.span);
+  auto made = [&](Value value) -> Operand { return {value, node.span}; };
+  switch (what.kind) {
+  case Builtin::Unary:
+    return real(args[0]) ? unary(loc, what.unary, args[0].value) : Value();
+  case Builtin::Binary:
+    return binary(node.span, what.binary, args[0], args[1]);
+  case Builtin::Where:
+    return where(node.span, args[0], args[1], args[2]);
+  case Builtin::Sum:
+    return sum(node, args[0]);
+  case Builtin::Clamp: {
+    Value lower = binary(node.span, rnn::BinaryKind::Max, args[0], args[1]);
+    return lower ? binary(node.span, rnn::BinaryKind::Min, made(lower), args[2]) : Value();
+  }
+  case Builtin::LeakyRelu:
+  case Builtin::Elu: {
+    // x where it is positive; below, slope * x or scale * expm1(x).
+    bool leaky = what.kind == Builtin::LeakyRelu;
+    if (!real(args[0]))
+      return {};
+    Operand scale = args.size() > 1 ? args[1] : made(number(loc, leaky ? 0.01 : 1));
+    Value base = leaky ? args[0].value : unary(loc, rnn::UnaryKind::Expm1, args[0].value);
+    Value below = binary(node.span, rnn::BinaryKind::Mul, scale, made(base));
+    Value positive = compare(node.span, ">", args[0], made(number(loc, 0)));
+    return below && positive ? where(node.span, made(positive), args[0], made(below)) : Value();
+  }
+  case Builtin::Later:
+    break;
+  }
+  return {};
+}

@@ -1,0 +1,90 @@
+//===- Equations.h - expressions to ops of the Rnn dialect ------------------------------------===//
+#pragma once
+
+#include "Frontend/Builtins.h"
+#include "Frontend/Order.h"
+#include "Frontend/Scope.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace rnnc {
+
+/// The shape as the user writes it, with the sizes that are known: `[heads, k = 4]`.
+std::string shapeText(rnn::ArrayType type);
+
+/// Builds the ops of one cell's step. After an error a value is null, and what uses it is silent.
+class EquationBuilder {
+public:
+  EquationBuilder(Scope& scope, const EquationOrder& order, const FrontendOptions& options,
+                  DiagnosticEngine& diagnostics, mlir::OpBuilder& builder)
+      : scope(scope), order(order), options(options), diagnostics(diagnostics), builder(builder) {}
+
+  /// The value of the right side of an equation, the `index`th of the cell.
+  mlir::Value build(const ast::Expr& expr, size_t index);
+  /// Makes a value of this step known. `atTime`: it is read as name[t].
+  void define(llvm::StringRef name, mlir::Value value, bool atTime);
+  bool isDefined(llvm::StringRef name) const { return values.contains(name); }
+  bool isUsed(llvm::StringRef name) const;
+  mlir::Location location(ast::Span span) const;
+  void error(ast::Span span, const char* code, std::string text, std::string hint = "");
+
+private:
+  /// A value on the stack with the stretch of text that made it.
+  struct Operand {
+    mlir::Value value;
+    ast::Span span;
+  };
+  /// One expression being evaluated: the equation's own, or a line of an inlined function.
+  struct Frame {
+    const ast::Function* function; // null: the equation
+    const ast::Expr* code;
+    size_t next = 0, line = 0;
+    llvm::StringMap<mlir::Value> locals;
+    ast::Span call;
+  };
+  struct Defined {
+    mlir::Value value;
+    bool atTime, used = false;
+  };
+
+  void step(const ast::Node& node);
+  bool finishLine();
+  mlir::Value name(const ast::Node& node);
+  mlir::Value declaredName(const ast::Node& node, Declared& declared);
+  mlir::Value atTime(const ast::Node& node);
+  mlir::Value newValue(const ast::Node& node, Declared& declared);
+  void early(const ast::Node& node);
+  void call(const ast::Node& node);
+  bool enter(const ast::Node& node, const ast::Function& function);
+  void operate(const ast::Node& node);
+  mlir::Value builtin(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
+  mlir::Value sum(const ast::Node& node, Operand operand);
+  mlir::Value unary(mlir::Location loc, rnn::UnaryKind kind, mlir::Value x);
+  mlir::Value binary(ast::Span at, rnn::BinaryKind kind, Operand a, Operand b);
+  mlir::Value matmul(ast::Span at, Operand a, Operand b);
+  mlir::Value compare(ast::Span at, llvm::StringRef sign, Operand a, Operand b);
+  mlir::Value logic(const ast::Node& node, Operand a, Operand b);
+  mlir::Value where(ast::Span at, Operand c, Operand a, Operand b);
+  std::optional<llvm::SmallVector<rnn::DimAttr>> broadcast(ast::Span at, Operand a, Operand b);
+  bool real(Operand operand);
+  bool truth(Operand operand);
+  mlir::Value number(mlir::Location loc, double value);
+  std::string text(ast::Span span) const;
+  static std::string shape(mlir::Value value);
+  bool count(ast::Span at);
+  mlir::Value undefined(const ast::Node& node);
+
+  Scope& scope;
+  const EquationOrder& order;
+  const FrontendOptions& options;
+  DiagnosticEngine& diagnostics;
+  mlir::OpBuilder& builder;
+  llvm::StringMap<Defined> values;
+  size_t current = 0; // equation
+  std::vector<Operand> stack;
+  std::vector<Frame> frames;
+  int64_t operations = 0;
+  bool stopped = false;
+};
+
+} // namespace rnnc

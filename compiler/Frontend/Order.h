@@ -1,0 +1,29 @@
+//===- Order.h - which equation needs which ---------------------------------------------------===//
+#pragma once
+
+#include "Frontend/Ast.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+
+namespace rnnc {
+
+/// The equations of a cell by the names that they define, for what is to be said of a value that is
+/// used before its equation: that the line is in the wrong place, or that the step is implicit.
+class EquationOrder {
+public:
+  explicit EquationOrder(const ast::Cell& cell);
+
+  /// The first equation of a name.
+  std::optional<size_t> equationOf(llvm::StringRef name) const;
+  /// Whether `from` needs the value of this step that `to` defines, itself or through others.
+  bool needs(size_t from, size_t to) const;
+  const ast::Equation& operator[](size_t i) const { return cell.equations[i]; }
+
+private:
+  const ast::Cell& cell;
+  llvm::StringMap<size_t> byName;
+};
+
+} // namespace rnnc

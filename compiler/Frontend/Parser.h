@@ -1,0 +1,16 @@
+//===- Parser.h - tokens to the syntax tree ---------------------------------------------------===//
+#pragma once
+
+#include "Frontend/Ast.h"
+#include "Frontend/Lexer.h"
+
+namespace rnnc {
+
+/// Parses the engine's source; errors are reported, and the rest of the file is still parsed.
+ast::File parse(const Limits& limits, DiagnosticEngine& diagnostics);
+
+/// Reports at a stretch of the engine's source.
+void reportAt(DiagnosticEngine& diagnostics, ast::Span span, const char* code, std::string text,
+              std::string hint = "", Severity severity = Severity::Error);
+
+} // namespace rnnc

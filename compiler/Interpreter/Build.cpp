@@ -1,0 +1,303 @@
+//===- Build.cpp - from a cell to a program
+//--------------------------------------------------------===//
+
+#include "Build.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace rnnc;
+using llvm::Error;
+using Program = Interpreter::Program;
+using Shape = std::vector<int64_t>;
+using Role = Interpreter::Declaration::Role;
+
+/// More numbers than this is a mistake in a size: 16 GiB.
+static constexpr size_t kMaxNumbers = size_t(1) << 31;
+
+Error rnnc::interpreterError(const llvm::Twine& text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+/// "file:line:col: text", where the op came from a file.
+static Error errorAt(Operation* op, const llvm::Twine& text) {
+  auto place = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  if (!place)
+    return interpreterError(text);
+  return interpreterError(place.getFilename().getValue() + ":" + llvm::Twine(place.getLine()) +
+                          ":" + llvm::Twine(place.getColumn()) + ": " + text);
+}
+
+namespace {
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(rnn::CellOp cell, const std::map<std::string, int64_t>& given, Program& program)
+      : cell(cell), given(given), program(program) {}
+  Error build();
+
+private:
+  struct Location {
+    size_t base = 0;
+    Shape shape;
+  };
+
+  Error bindDims();
+  Error declare(Operation& op);
+  Error translate(Operation& op);
+  Error translateRead(Operation& op, StringRef name, int64_t back, int64_t expected);
+  Error translateSet(Value value, StringRef name);
+  Error translateMatmul(rnn::MatmulOp op);
+  Error translateSum(rnn::SumOp op);
+  Error elementwise(Operation& op, Program::Code code, unsigned kind = 0);
+
+  Shape shapeOf(Type type) const;
+  llvm::Expected<size_t> allocate(const Shape& shape);
+  /// A new array for the op's result.
+  llvm::Expected<Location> define(Operation& op);
+  Program::Operand broadcast(const Location& from, const Shape& to) const;
+
+  rnn::CellOp cell;
+  const std::map<std::string, int64_t>& given;
+  Program& program;
+  std::map<std::string, int64_t> sizes;
+  llvm::StringMap<size_t> declared;
+  llvm::DenseMap<Value, Location> values;
+};
+
+size_t countOf(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
+}
+
+Error ProgramBuilder::build() {
+  if (Error error = bindDims())
+    return error;
+  for (Operation& op : cell.getBody().front())
+    if (!isa<rnn::DimDeclOp, rnn::StepOp>(op))
+      if (Error error = declare(op))
+        return error;
+  for (Operation& op : cell.getStep().getBody().front())
+    if (Error error = translate(op))
+      return error;
+  return Error::success();
+}
+
+Error ProgramBuilder::bindDims() {
+  for (auto dim : cell.decls<rnn::DimDeclOp>()) {
+    std::string name = dim.getSymName().str();
+    auto bound = given.find(name);
+    if (bound != given.end())
+      sizes[name] = bound->second;
+    else if (dim.getSize())
+      sizes[name] = *dim.getSize();
+    else
+      return errorAt(dim, "the size of the dim '" + name + "' is not given");
+    if (sizes[name] < 1)
+      return interpreterError("the dim '" + name + "' is given the size " +
+                              llvm::Twine(sizes[name]) + "; it is at least 1");
+    if (dim.getSize() && sizes[name] != static_cast<int64_t>(*dim.getSize()))
+      return errorAt(dim, "the dim '" + name + "' is fixed at " + llvm::Twine(*dim.getSize()) +
+                              ", not " + llvm::Twine(sizes[name]));
+  }
+  for (auto& [name, size] : given)
+    if (!sizes.count(name))
+      return interpreterError("the cell '" + cell.getSymName() + "' has no dim '" + name + "'");
+  return Error::success();
+}
+
+Shape ProgramBuilder::shapeOf(Type type) const {
+  Shape shape;
+  for (rnn::DimAttr dim : cast<rnn::ArrayType>(type).getDims())
+    shape.push_back(dim.isFree() ? sizes.at(dim.getName().str()) : dim.getSize());
+  return shape;
+}
+
+llvm::Expected<size_t> ProgramBuilder::allocate(const Shape& shape) {
+  std::optional<int64_t> count = 1;
+  for (int64_t size : shape)
+    count = count ? llvm::checkedMul(*count, size) : count;
+  size_t base = program.memory.size();
+  if (!count || static_cast<size_t>(*count) > kMaxNumbers - base)
+    return interpreterError("the arrays of the cell '" + cell.getSymName() + "' have more than " +
+                            llvm::Twine(kMaxNumbers) + " numbers; choose smaller dims");
+  program.memory.resize(base + *count);
+  return base;
+}
+
+Error ProgramBuilder::declare(Operation& op) {
+  Interpreter::Declaration decl;
+  decl.name = SymbolTable::getSymbolName(&op).str();
+  decl.shape = shapeOf(op.getAttrOfType<TypeAttr>("type").getValue());
+  decl.role = isa<rnn::InputOp>(op)   ? Role::Input
+              : isa<rnn::ParamOp>(op) ? Role::Param
+              : isa<rnn::StateOp>(op) ? Role::State
+                                      : Role::Output;
+  if (auto state = dyn_cast<rnn::StateOp>(op)) {
+    decl.fill = state.getInit().convertToDouble();
+    decl.hidden = state.getHidden();
+  }
+  Program::Place place;
+  place.count = countOf(decl.shape);
+  for (bool next : {false, true}) { // a state needs both, an output only what is written
+    if (next ? decl.role < Role::State : decl.role == Role::Output)
+      continue;
+    auto base = allocate(decl.shape);
+    if (!base)
+      return base.takeError();
+    (next ? place.next : place.now) = *base;
+  }
+  if (decl.role == Role::State)
+    std::fill_n(program.memory.begin() + place.now, place.count, decl.fill);
+  declared[decl.name] = program.declarations.size();
+  program.declarations.push_back(std::move(decl));
+  program.places.push_back(place);
+  return Error::success();
+}
+
+llvm::Expected<ProgramBuilder::Location> ProgramBuilder::define(Operation& op) {
+  Shape shape = shapeOf(op.getResult(0).getType());
+  auto base = allocate(shape);
+  if (!base)
+    return base.takeError();
+  return values[op.getResult(0)] = Location{*base, shape};
+}
+
+/// NumPy's rule, from the right: an axis of size 1, or one that is absent, stays at element 0.
+Program::Operand ProgramBuilder::broadcast(const Location& from, const Shape& to) const {
+  Program::Operand operand{from.base, {}, 0};
+  if (from.shape == to)
+    return operand;
+  size_t offset = to.size() - from.shape.size();
+  operand.index.resize(countOf(to));
+  for (size_t i = 0; i < operand.index.size(); ++i) {
+    size_t rest = i, place = 0, stride = 1;
+    for (size_t axis = to.size(); axis-- > offset;) {
+      size_t size = from.shape[axis - offset];
+      place += size == 1 ? 0 : rest % to[axis] * stride;
+      rest /= to[axis];
+      stride *= size;
+    }
+    operand.index[i] = place;
+  }
+  return operand;
+}
+
+Error ProgramBuilder::elementwise(Operation& op, Program::Code code, unsigned kind) {
+  auto result = define(op);
+  if (!result)
+    return result.takeError();
+  Program::Instruction instruction{code, kind, result->base, countOf(result->shape), 1, {}};
+  for (Value operand : op.getOperands())
+    instruction.operands.push_back(broadcast(values.at(operand), result->shape));
+  program.instructions.push_back(std::move(instruction));
+  return Error::success();
+}
+
+/// A read is the place itself: nothing to execute.
+Error ProgramBuilder::translateRead(Operation& op, StringRef name, int64_t back, int64_t expected) {
+  if (back != expected)
+    return errorAt(&op, "not supported yet: '" + name + "[t-" + llvm::Twine(back) +
+                            "]'; only h[t-1] of a state and x[t] of an input");
+  size_t index = declared.lookup(name);
+  values[op.getResult(0)] = {program.places[index].now, program.declarations[index].shape};
+  return Error::success();
+}
+
+Error ProgramBuilder::translateSet(Value value, StringRef name) {
+  size_t index = declared.lookup(name);
+  const Program::Place& place = program.places[index];
+  Program::Instruction copy{Program::Code::Copy, 0, place.next, place.count, 1, {}};
+  copy.operands.push_back(broadcast(values.at(value), program.declarations[index].shape));
+  program.instructions.push_back(std::move(copy));
+  return Error::success();
+}
+
+/// [batch..., m, n] @ [batch..., n] or @ [batch..., n, p].
+Error ProgramBuilder::translateMatmul(rnn::MatmulOp op) {
+  Location lhs = values.at(op.getLhs()), rhs = values.at(op.getRhs());
+  auto result = define(*op);
+  if (!result)
+    return result.takeError();
+  bool vector = rhs.shape.size() < lhs.shape.size();
+  size_t rank = lhs.shape.size(), n = lhs.shape[rank - 1], m = lhs.shape[rank - 2];
+  size_t p = vector ? 1 : rhs.shape[rank - 1], count = countOf(result->shape);
+  Program::Instruction dot{Program::Code::Contract, 0, result->base, count, n, {}};
+  Program::Operand left{lhs.base, {}, 1}, right{rhs.base, {}, p};
+  for (size_t i = 0; i < count; ++i) {
+    size_t batch = i / (m * p), row = i / p % m, column = i % p;
+    left.index.push_back((batch * m + row) * n);
+    right.index.push_back(batch * n * p + column);
+  }
+  dot.operands = {std::move(left), std::move(right)};
+  program.instructions.push_back(std::move(dot));
+  return Error::success();
+}
+
+Error ProgramBuilder::translateSum(rnn::SumOp op) {
+  Location from = values.at(op.getOperand());
+  auto result = define(*op);
+  if (!result)
+    return result.takeError();
+  size_t inner = 1, terms = from.shape[op.getAxis()], count = countOf(result->shape);
+  for (size_t axis = op.getAxis() + 1; axis < from.shape.size(); ++axis)
+    inner *= from.shape[axis];
+  Program::Instruction sum{Program::Code::Contract, 0, result->base, count, terms, {}};
+  Program::Operand operand{from.base, {}, inner};
+  for (size_t i = 0; i < count; ++i)
+    operand.index.push_back(i / inner * inner * terms + i % inner);
+  sum.operands = {std::move(operand)};
+  program.instructions.push_back(std::move(sum));
+  return Error::success();
+}
+
+Error ProgramBuilder::translate(Operation& op) {
+  using Code = Program::Code;
+  return llvm::TypeSwitch<Operation&, Error>(op)
+      .Case(
+          [&](rnn::StateAtOp read) { return translateRead(op, read.getName(), read.getBack(), 1); })
+      .Case(
+          [&](rnn::InputAtOp read) { return translateRead(op, read.getName(), read.getBack(), 0); })
+      .Case([&](rnn::ParamValueOp read) { return translateRead(op, read.getName(), 0, 0); })
+      .Case([&](rnn::SetStateOp set) { return translateSet(set.getValue(), set.getName()); })
+      .Case([&](rnn::SetOutputOp set) { return translateSet(set.getValue(), set.getName()); })
+      .Case([&](rnn::ConstantOp constant) -> Error {
+        auto place = define(op);
+        if (!place)
+          return place.takeError();
+        std::fill_n(program.memory.begin() + place->base, countOf(place->shape),
+                    constant.getValue().convertToDouble());
+        return Error::success();
+      })
+      .Case([&](rnn::UnaryOp unary) {
+        return elementwise(op, Code::Unary, static_cast<unsigned>(unary.getKind()));
+      })
+      .Case([&](rnn::BinaryOp binary) {
+        return elementwise(op, Code::Binary, static_cast<unsigned>(binary.getKind()));
+      })
+      .Case([&](rnn::CompareOp compare) {
+        return elementwise(op, Code::Compare, static_cast<unsigned>(compare.getKind()));
+      })
+      .Case([&](rnn::LogicOp logic) {
+        return elementwise(op, logic.getKind() == rnn::LogicKind::And ? Code::And : Code::Or);
+      })
+      .Case([&](rnn::NotOp) { return elementwise(op, Code::Not); })
+      .Case([&](rnn::WhereOp) { return elementwise(op, Code::Where); })
+      .Case([&](rnn::MatmulOp matmul) { return translateMatmul(matmul); })
+      .Case([&](rnn::SumOp sum) { return translateSum(sum); })
+      .Default([](Operation& other) {
+        return errorAt(&other,
+                       "the interpreter has no rule for '" + other.getName().getStringRef() + "'");
+      });
+}
+
+} // namespace
+
+Error rnnc::buildProgram(rnn::CellOp cell, const std::map<std::string, int64_t>& dims,
+                         Program& program) {
+  return ProgramBuilder(cell, dims, program).build();
+}

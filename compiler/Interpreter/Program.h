@@ -1,0 +1,48 @@
+//===- Program.h - a cell as a list of instructions over one memory
+//-------------------------------===//
+#pragma once
+
+#include "rnnc/Interpreter.h"
+
+#include "Rnn/Rnn.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace rnnc {
+
+/// Everything about a cell that does not change from step to step: where each array lives in one
+/// flat memory of doubles, and which elements each instruction reads.
+struct Interpreter::Program {
+  enum class Code { Unary, Binary, Compare, And, Or, Not, Where, Contract, Copy };
+
+  /// Element i of the result reads memory[base + index[i]]; a contraction reads `terms` elements
+  /// from there, `stride` apart. No index: elements run with the result's.
+  struct Operand {
+    size_t base = 0;
+    std::vector<uint32_t> index;
+    size_t stride = 0;
+
+    size_t at(size_t i) const { return base + (index.empty() ? i : index[i]); }
+  };
+
+  struct Instruction {
+    Code code;
+    unsigned kind = 0; // of the UnaryKind, BinaryKind or CompareKind
+    size_t result = 0, count = 0, terms = 1;
+    llvm::SmallVector<Operand, 3> operands;
+  };
+
+  /// Where a declared array lives. `now` is what the step reads, `next` what it writes.
+  struct Place {
+    size_t now = 0, next = 0, count = 0;
+  };
+
+  std::vector<Declaration> declarations;
+  std::vector<Place> places; // by declaration
+  std::vector<Instruction> instructions;
+  std::vector<double> memory; // constants and first states in place; copied by every run
+
+  void execute(std::vector<double>& memory) const;
+};
+
+} // namespace rnnc

@@ -1,0 +1,76 @@
+//===- Interpreter.h - what a cell means, in float64
+//----------------------------------------------===//
+//
+// Runs the Rnn dialect step by step, one batch element after the other, in float64. Slow and
+// obvious: the oracle that every back end is compared with.
+//
+//===----------------------------------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rnnc {
+namespace rnn {
+class CellOp;
+} // namespace rnn
+
+/// Dense, row-major.
+struct Array {
+  std::vector<int64_t> shape;
+  std::vector<double> data;
+};
+
+using Arrays = std::map<std::string, Array>;
+
+class Interpreter {
+public:
+  /// What a cell declares; `shape` has every size bound, without batch and time.
+  struct Declaration {
+    enum class Role { Input, Param, State, Output };
+    Role role;
+    std::string name;
+    std::vector<int64_t> shape;
+    double fill = 0; ///< a state's value before the first step
+    bool hidden = false;
+  };
+
+  /// All steps of a batch.
+  struct Result {
+    Arrays sequences; ///< (batch, time, dims...): every state, hidden ones too, and every output
+    Arrays finals;    ///< (batch, dims...): every state after the last step
+  };
+
+  /// Binds the cell's free dims; an error where one is missing, unknown or contradicts the file, or
+  /// where an op is not supported yet. The cell may go away afterwards.
+  static llvm::Expected<Interpreter> create(rnn::CellOp cell,
+                                            const std::map<std::string, int64_t>& dims);
+  Interpreter(Interpreter&&) noexcept;
+  Interpreter& operator=(Interpreter&&) noexcept;
+  ~Interpreter();
+
+  /// In the order of the file.
+  const std::vector<Declaration>& declarations() const;
+
+  /// One step of one batch element, arrays of shape (dims...): the new states and the outputs. A
+  /// state that is not given has its value before the first step.
+  llvm::Expected<Arrays> step(const Arrays& states, const Arrays& inputs,
+                              const Arrays& params) const;
+
+  /// Inputs (batch, time, dims...), params (dims...), initial states (batch, dims...) where given.
+  llvm::Expected<Result> run(int64_t batch, int64_t time, const Arrays& inputs,
+                             const Arrays& params, const Arrays& initial) const;
+
+  struct Program; ///< what the cell became; for the interpreter alone
+
+private:
+  explicit Interpreter(std::unique_ptr<Program> program);
+  std::unique_ptr<Program> program;
+};
+
+} // namespace rnnc

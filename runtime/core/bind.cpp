@@ -1,0 +1,168 @@
+#include "core/bind.hpp"
+
+#include "core/status.hpp"
+
+#include <map>
+#include <string_view>
+
+namespace rnnc::runtime {
+namespace {
+
+class DimTable {
+public:
+  explicit DimTable(const rnn_module_table& table) {
+    for (uint32_t i = 0; i < table.tensors; ++i) {
+      for (uint32_t a = 0; a < table.tensor[i].rank; ++a) {
+        declare(table.tensor[i].dims[a], table.tensor[i].sizes[a]);
+      }
+    }
+    for (uint32_t i = 0; i < table.systems; ++i) {
+      for (uint32_t a = 0; a < table.system[i].lane_rank; ++a) {
+        declare(table.system[i].lane_axes[a], table.system[i].lane_sizes[a]);
+      }
+    }
+  }
+
+  void bind(const rnn_dim_value& value) {
+    if (!value.name) {
+      invalid("dim: a name is null");
+    }
+    auto place = sizes_.find(value.name);
+    if (place == sizes_.end()) {
+      invalid("dim {}: the module has no such dim{}", value.name, listOfFree());
+    }
+    if (value.size < 0) {
+      invalid("dim {}: size {} is negative", value.name, value.size);
+    }
+    if (place->second.fixed && place->second.size != value.size) {
+      invalid("dim {}: size {} was asked for, the module was compiled with {}", value.name,
+              value.size, place->second.size);
+    }
+    if (!place->second.fixed && place->second.size != -1 && place->second.size != value.size) {
+      invalid("dim {}: two sizes were given, {} and {}", value.name, place->second.size,
+              value.size);
+    }
+    place->second.size = value.size;
+  }
+
+  void checkAllBound() const {
+    for (const auto& [name, dim] : sizes_) {
+      if (dim.size == -1) {
+        invalid("dim {} has no size; give one in `dim`", name);
+      }
+    }
+  }
+
+  int64_t size(const char* name, int64_t fixed) const {
+    return fixed != -1 ? fixed : sizes_.find(name)->second.size;
+  }
+
+private:
+  struct Dim {
+    int64_t size;
+    bool fixed;
+  };
+
+  void declare(const char* name, int64_t size) {
+    if (*name) {
+      sizes_.emplace(name, Dim{size, size != -1});
+    }
+  }
+
+  std::string listOfFree() const {
+    std::string list;
+    for (const auto& [name, dim] : sizes_) {
+      if (!dim.fixed) {
+        list += fmt::format("{}{}", list.empty() ? " (it has " : ", ", name);
+      }
+    }
+    return list.empty() ? list : list + ")";
+  }
+
+  std::map<std::string_view, Dim> sizes_;
+};
+
+void checkSlots(const Plan& plan, const rnn_slot* slots, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const rnn_tensor_desc& tensor = plan.table().tensor[slots[i].tensor];
+    for (uint32_t a = 0; a < tensor.rank; ++a) {
+      const int64_t size = plan.tensorSizes[slots[i].tensor][a];
+      if (slots[i].lane_axis[a] == -1 && slots[i].at[a] >= size) {
+        invalid("dim {} is {}, but the module uses element {} of {}", tensor.dims[a], size,
+                slots[i].at[a], tensor.name);
+      }
+    }
+  }
+}
+
+// Slots of results do not overlap (validateTable), so counting them is enough to know that nothing
+// stays unwritten.
+void checkCoverage(const Plan& plan) {
+  const rnn_module_table& table = plan.table();
+  std::vector<int64_t> written(table.tensors, 0);
+  for (const SystemPlan& system : plan.systems) {
+    for (uint32_t i = 0; i < system.desc->states; ++i) {
+      written[system.desc->state_slots[i].tensor] += system.lanesPerBatch;
+    }
+    for (uint32_t i = 0; i < system.desc->outputs; ++i) {
+      written[system.desc->output_slots[i].tensor] += system.lanesPerBatch;
+    }
+  }
+  for (uint32_t i = 0; i < table.tensors; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[i];
+    if (tensor.role != RNN_ROLE_STATE && tensor.role != RNN_ROLE_OUTPUT) {
+      continue;
+    }
+    int64_t elements = 1;
+    for (int64_t size : plan.tensorSizes[i]) {
+      elements *= size;
+    }
+    if (elements != written[i]) {
+      invalid("module {}: {} of {} elements of {} are computed", table.cell, written[i], elements,
+              tensor.name);
+    }
+  }
+}
+
+} // namespace
+
+void bindDims(Plan& plan, const rnn_plan_options& options) {
+  const rnn_module_table& table = plan.table();
+  if (options.dims && !options.dim) {
+    invalid("`dim` is null, but `dims` is {}", options.dims);
+  }
+  DimTable dims(table);
+  for (uint32_t i = 0; i < options.dims; ++i) {
+    dims.bind(options.dim[i]);
+  }
+  dims.checkAllBound();
+
+  const int64_t sequence = checkedProduct(plan.batch, plan.time, "batch x time");
+  plan.tensorSizes.resize(table.tensors);
+  for (uint32_t i = 0; i < table.tensors; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[i];
+    int64_t elements = sequence > 0 ? sequence : 1;
+    for (uint32_t a = 0; a < tensor.rank; ++a) {
+      plan.tensorSizes[i].push_back(dims.size(tensor.dims[a], tensor.sizes[a]));
+      elements = checkedProduct(elements, plan.tensorSizes[i].back(), tensor.name);
+    }
+  }
+  plan.systems.resize(table.systems);
+  for (uint32_t i = 0; i < table.systems; ++i) {
+    SystemPlan& system = plan.systems[i];
+    system.desc = &table.system[i];
+    for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
+      system.laneSizes.push_back(dims.size(system.desc->lane_axes[a], system.desc->lane_sizes[a]));
+      system.lanesPerBatch =
+          checkedProduct(system.lanesPerBatch, system.laneSizes.back(), system.desc->name);
+    }
+    system.lanes = checkedProduct(system.lanesPerBatch, plan.batch, system.desc->name);
+    checkSlots(plan, system.desc->state_slots, system.desc->states);
+    checkSlots(plan, system.desc->input_slots, system.desc->inputs);
+    checkSlots(plan, system.desc->param_slots, system.desc->params);
+    checkSlots(plan, system.desc->output_slots, system.desc->outputs);
+  }
+  checkCoverage(plan);
+}
+
+} // namespace rnnc::runtime

@@ -1,0 +1,40 @@
+// A module: a checked table and the signature that follows from it.
+#pragma once
+
+#include "core/context.hpp"
+#include "rnn/rnn.h"
+
+#include <memory>
+#include <vector>
+
+namespace rnnc::runtime {
+
+/// Systems with a carry have at most this many states a lane.
+inline constexpr uint32_t maxCarryStates = 8;
+
+/// Where a tensor stands in the args of rnn_forward; -1: nowhere.
+struct TensorArgs {
+  int sequence = -1; ///< an input, a param, or the result at every step
+  int initial = -1;
+  int final = -1;
+};
+
+struct Module {
+  std::shared_ptr<Context> context;
+  const rnn_module_table* table = nullptr;
+  std::vector<rnn_arg_desc> args;
+  std::vector<TensorArgs> tensorArgs;
+  rnn_signature signature{};
+};
+
+/// Throws where `table` breaks a rule of module.h; afterwards everything may rely on it.
+void validateTable(const rnn_module_table* table);
+
+/// "argument 2 (param a_z)"
+std::string argName(const Module& module, size_t arg);
+
+} // namespace rnnc::runtime
+
+struct rnn_module {
+  std::shared_ptr<const rnnc::runtime::Module> state;
+};

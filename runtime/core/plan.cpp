@@ -1,0 +1,274 @@
+#include "core/plan.hpp"
+
+#include "core/bind.hpp"
+#include "core/status.hpp"
+#include "core/versioned.hpp"
+#include "cpu/forward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace rnnc::runtime {
+namespace {
+
+void checkOptions(const rnn_plan_options& o) {
+  if (o.batch < 0 || o.time < 0) {
+    invalid("{} is {}; it cannot be negative", o.batch < 0 ? "batch" : "time",
+            o.batch < 0 ? o.batch : o.time);
+  }
+  if (o.compute != RNN_F32 && o.compute != RNN_F64) {
+    invalid("compute: only f32 and f64 are possible");
+  }
+  if (o.schedule < RNN_SCHEDULE_AUTO || o.schedule > RNN_SCHEDULE_PARALLEL) {
+    invalid("schedule: {} is unknown", static_cast<int>(o.schedule));
+  }
+  if (o.vector < RNN_VECTOR_AUTO || o.vector > RNN_VECTOR_CHUNKS) {
+    invalid("vector: {} is unknown", static_cast<int>(o.vector));
+  }
+  if (o.tiles < RNN_TILES_AUTO || o.tiles > RNN_TILES_PARALLEL) {
+    invalid("tiles: {} is unknown", static_cast<int>(o.tiles));
+  }
+  if (o.chunk < 0 || o.chunks < 0) {
+    invalid("{} is {}; it cannot be negative (0: chosen for you)", o.chunk < 0 ? "chunk" : "chunks",
+            o.chunk < 0 ? o.chunk : o.chunks);
+  }
+  if (!std::isfinite(o.tolerance)) {
+    invalid("tolerance is not finite");
+  }
+  if (o.max_sweeps < 0) {
+    invalid("max_sweeps is {}; it cannot be negative (0: as many as it takes)", o.max_sweeps);
+  }
+  if (o.max_sweeps > 0 && o.tolerance == 0) {
+    invalid("max_sweeps is {}, but tolerance 0 asks for the exact answer; give a tolerance above 0 "
+            "or no max_sweeps",
+            o.max_sweeps);
+  }
+  if (o.threads < 0) {
+    invalid("threads is {}; it cannot be negative (0: all)", o.threads);
+  }
+}
+
+Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rnn_dtype compute,
+                     uint32_t width, bool jacobian) {
+  const rnn_system_desc& desc = *system.desc;
+  const auto systemIndex = static_cast<uint32_t>(system.desc - table.system);
+  for (uint32_t i = 0; i < desc.kernels; ++i) {
+    if (desc.kernel[i].compute != compute || desc.kernel[i].width != width) {
+      continue;
+    }
+    Kernel kernel{width, desc.kernel[i].shoot, desc.kernel[i].shoot_jacobian};
+    if (!kernel.shoot) {
+      kernel.shoot = table.resolve(table.resolve_context, systemIndex, i, 0);
+    }
+    if (jacobian && !kernel.jacobian) {
+      kernel.jacobian = table.resolve(table.resolve_context, systemIndex, i, 1);
+    }
+    if (!kernel.shoot || (jacobian && !kernel.jacobian)) {
+      fail(RNN_INTERNAL, "system {}: the kernel of width {} could not be made", desc.name, width);
+    }
+    return kernel;
+  }
+  fail(RNN_INTERNAL, "system {}: no kernel of width {}", desc.name, width);
+}
+
+ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
+                            const rnn_plan_options& options) {
+  const rnn_system_desc& desc = *system.desc;
+  ScheduleRequest r;
+  r.system = desc.name;
+  r.lanes = system.lanes;
+  r.time = plan.time;
+  r.states = desc.states;
+  r.carry = desc.carry;
+  r.sequences = desc.inputs + desc.states + desc.outputs;
+  r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
+  for (uint32_t i = 0; i < desc.kernels; ++i) {
+    if (desc.kernel[i].compute == plan.compute) {
+      r.widths.push_back(desc.kernel[i].width);
+    }
+  }
+  if (r.widths.empty()) {
+    fail(RNN_UNSUPPORTED, "compute: the module has no {} kernels",
+         plan.compute == RNN_F32 ? "f32" : "f64");
+  }
+  r.cost = desc.cost;
+  r.cores = std::max(1u, std::thread::hardware_concurrency());
+  r.schedule = options.schedule;
+  r.vector = options.vector;
+  r.tiles = options.tiles;
+  r.chunk = options.chunk;
+  r.chunks = options.chunks;
+  if (desc.carry == 0 && plan.table().systems > 1) {
+    // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
+    // nowhere else: what was asked of the others does not concern it.
+    r.schedule = RNN_SCHEDULE_SEQUENTIAL;
+    r.vector = RNN_VECTOR_AUTO;
+    r.tiles = RNN_TILES_AUTO;
+    r.chunk = r.chunks = 0;
+  }
+  return r;
+}
+
+// Terms of out = left * right inside the carry's pattern, which is closed under products.
+std::vector<CarryTerm> carryTerms(const rnn_system_desc& desc) {
+  std::vector<CarryTerm> terms;
+  auto place = [&](uint32_t row, uint32_t column) -> int64_t {
+    for (uint32_t c = 0; c < desc.carry; ++c) {
+      if (desc.carry_index[2 * c] == row && desc.carry_index[2 * c + 1] == column) {
+        return c;
+      }
+    }
+    return -1;
+  };
+  for (uint32_t c = 0; c < desc.carry; ++c) {
+    for (uint32_t m = 0; m < desc.states; ++m) {
+      const int64_t a = place(desc.carry_index[2 * c], m);
+      const int64_t b = place(m, desc.carry_index[2 * c + 1]);
+      if (a >= 0 && b >= 0) {
+        terms.push_back({c, static_cast<uint32_t>(a), static_cast<uint32_t>(b)});
+      }
+    }
+  }
+  return terms;
+}
+
+void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
+                  const ScheduleRequest& request) {
+  const ScheduleChoice& choice = schedules.chosen;
+  const rnn_module_table& table = plan.table();
+  system.parallel = choice.parallel;
+  system.vector = choice.vector;
+  system.tiles = choice.tiles;
+  system.chunk = choice.chunk;
+  system.chunks = choice.chunks;
+  system.secondsSequential = schedules.secondsSequential;
+  system.secondsParallel = schedules.secondsParallel;
+  system.tileSteps = std::min(checkedProduct(choice.chunk, choice.chunks, "chunk x chunks"),
+                              std::max<int64_t>(plan.time, 1));
+  system.tileCount = plan.time == 0 ? 0 : (plan.time - 1) / system.tileSteps + 1;
+  auto kernel = [&](uint32_t width, bool jacobian) {
+    return resolveKernel(table, system, plan.compute, width, jacobian);
+  };
+  if (system.chunksInVectors()) {
+    system.chunkKernel = kernel(choice.width, true);
+    system.runs = {{0, system.lanes, kernel(request.widths.front(), false)}};
+  } else {
+    for (const LaneRun& run : choice.lanes) {
+      system.runs.push_back({run.firstLane, run.groups, kernel(run.width, choice.parallel)});
+    }
+  }
+  for (const GroupRun& run : system.runs) {
+    system.groups += run.groups;
+  }
+  if (system.parallel) {
+    system.products = carryTerms(*system.desc);
+  }
+}
+
+void describe(Plan& plan) {
+  const SystemPlan& system = plan.systems.front();
+  rnn_plan_info& info = plan.info;
+  info.size = sizeof(rnn_plan_info);
+  info.schedule = system.parallel ? RNN_SCHEDULE_PARALLEL : RNN_SCHEDULE_SEQUENTIAL;
+  info.vector = system.vector;
+  info.tiles = system.tiles;
+  info.chunk = system.chunk;
+  info.chunks = system.chunks;
+  info.lanes = system.lanes;
+  info.groups = system.groups;
+  info.width = system.chunksInVectors() ? system.chunkKernel.width
+               : system.runs.empty()    ? 0
+                                        : system.runs.front().kernel.width;
+  info.tolerance = plan.tolerance;
+  info.seconds_sequential = system.secondsSequential;
+  info.seconds_parallel = system.secondsParallel;
+}
+
+} // namespace
+
+std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
+                                     const rnn_plan_options& options) {
+  checkOptions(options);
+  auto plan = std::make_shared<Plan>();
+  plan->module = std::move(module);
+  const rnn_module_table& table = plan->table();
+  plan->batch = options.batch;
+  plan->time = options.time;
+  plan->compute = options.compute;
+  plan->tolerance = options.tolerance >= 0       ? options.tolerance
+                    : options.compute == RNN_F32 ? 4 * double(std::numeric_limits<float>::epsilon())
+                                                 : 4 * std::numeric_limits<double>::epsilon();
+  plan->maxSweeps = options.max_sweeps;
+  bindDims(*plan, options);
+
+  bool anyCarry = false;
+  for (uint32_t i = 0; i < table.systems; ++i) {
+    anyCarry |= table.system[i].carry != 0;
+  }
+  if (options.schedule == RNN_SCHEDULE_PARALLEL && !anyCarry) {
+    fail(RNN_UNSUPPORTED,
+         "schedule = parallel: the Jacobian block of {} is too large; only the sequential schedule "
+         "is possible",
+         table.system[0].name);
+  }
+  for (SystemPlan& system : plan->systems) {
+    const ScheduleRequest request = makeRequest(system, *plan, options);
+    takeSchedule(system, *plan, chooseSchedule(request), request);
+  }
+  plan->arena = plan->module->context->arena(options.threads);
+  plan->workspaceBytes = cpu::workspaceBytes(*plan);
+  describe(*plan);
+  return plan;
+}
+
+} // namespace rnnc::runtime
+
+using namespace rnnc::runtime;
+
+rnn_status rnn_plan_create(const rnn_module* module, const rnn_plan_options* options,
+                           rnn_plan** out) {
+  return guarded([&] {
+    if (!out) {
+      invalid("rnn_plan_create: argument `out` is null");
+    }
+    *out = nullptr;
+    if (!module || !options) {
+      invalid("rnn_plan_create: argument `{}` is null", module ? "options" : "module");
+    }
+    *out = new rnn_plan{makePlan(module->state, readVersioned(options, "rnn_plan_options"))};
+    return RNN_OK;
+  });
+}
+
+void rnn_plan_destroy(rnn_plan* plan) { delete plan; }
+
+rnn_status rnn_plan_describe(const rnn_plan* plan, rnn_plan_info* out) {
+  return guarded([&] {
+    if (!plan || !out) {
+      invalid("rnn_plan_describe: argument `{}` is null", plan ? "out" : "plan");
+    }
+    writeVersioned(plan->state->info, out, "rnn_plan_info");
+    return RNN_OK;
+  });
+}
+
+rnn_status rnn_plan_sizes(const rnn_plan* plan, size_t* workspace, size_t* reserve, size_t* state) {
+  return guarded([&] {
+    if (!plan) {
+      invalid("rnn_plan_sizes: argument `plan` is null");
+    }
+    if (workspace) {
+      *workspace = plan->state->workspaceBytes;
+    }
+    // Nothing is saved for a backward pass, and there is no streaming step yet.
+    if (reserve) {
+      *reserve = 0;
+    }
+    if (state) {
+      *state = 0;
+    }
+    return RNN_OK;
+  });
+}

@@ -1,0 +1,70 @@
+// A plan: a module bound to a shape, with the schedule chosen and every size known. Immutable.
+#pragma once
+
+#include "core/module.hpp"
+#include "core/schedule.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace rnnc::runtime {
+
+struct Kernel {
+  uint32_t width = 0;
+  rnn_shoot_fn shoot = nullptr;
+  rnn_shoot_fn jacobian = nullptr; ///< null where the schedule needs none
+};
+
+/// `groups` vectors of lanes one after the other, from lane `firstLane` on.
+struct GroupRun {
+  int64_t firstLane = 0, groups = 0;
+  Kernel kernel;
+};
+
+/// One term of the product of two carries: out[result] += left[a] * right[b].
+struct CarryTerm {
+  uint32_t result, a, b;
+};
+
+struct SystemPlan {
+  const rnn_system_desc* desc = nullptr;
+  std::vector<int64_t> laneSizes;
+  int64_t lanesPerBatch = 1, lanes = 0;
+  bool parallel = false;
+  rnn_vector vector = RNN_VECTOR_LANES;
+  rnn_tiles tiles = RNN_TILES_SEQUENCE;
+  int64_t chunk = 0, chunks = 1; ///< steps a chunk, chunks a tile
+  int64_t tileSteps = 0, tileCount = 0;
+  int64_t groups = 0;
+  std::vector<GroupRun> runs; ///< vectors of lanes; with vectors of chunks: the lanes one by one
+  Kernel chunkKernel;         ///< vectors of chunks
+  std::vector<CarryTerm> products;
+  double secondsSequential = 0, secondsParallel = 0;
+
+  bool chunksInVectors() const { return vector == RNN_VECTOR_CHUNKS; }
+  bool tilesInParallel() const { return parallel && tiles == RNN_TILES_PARALLEL; }
+};
+
+struct Plan {
+  std::shared_ptr<const Module> module;
+  int64_t batch = 0, time = 0;
+  rnn_dtype compute = RNN_F32;
+  double tolerance = 0;
+  int64_t maxSweeps = 0;
+  std::vector<std::vector<int64_t>> tensorSizes; ///< of every tensor, without batch and time
+  std::vector<SystemPlan> systems;
+  std::shared_ptr<tbb::task_arena> arena;
+  size_t workspaceBytes = 0;
+  rnn_plan_info info{};
+
+  const rnn_module_table& table() const { return *module->table; }
+};
+
+std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
+                                     const rnn_plan_options& options);
+
+} // namespace rnnc::runtime
+
+struct rnn_plan {
+  std::shared_ptr<const rnnc::runtime::Plan> state;
+};

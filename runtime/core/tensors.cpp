@@ -1,0 +1,148 @@
+#include "core/tensors.hpp"
+
+#include "core/overlap.hpp"
+#include "core/status.hpp"
+
+#include <array>
+
+namespace rnnc::runtime {
+namespace {
+
+constexpr uint32_t maxRank = RNN_MAX_RANK + 2;
+
+struct Shape {
+  uint32_t rank = 0;
+  std::array<int64_t, maxRank> size{};
+  bool empty = false;
+
+  void add(int64_t value) {
+    size[rank++] = value;
+    empty |= value == 0;
+  }
+};
+
+Shape expectedShape(const Plan& plan, const rnn_arg_desc& arg) {
+  Shape shape;
+  if (arg.kind != RNN_ARG_PARAM) {
+    shape.add(plan.batch);
+  }
+  if (arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_SEQUENCE) {
+    shape.add(plan.time);
+  }
+  for (int64_t size : plan.tensorSizes[arg.tensor]) {
+    shape.add(size);
+  }
+  return shape;
+}
+
+std::string shapeText(const int64_t* size, uint32_t rank) {
+  std::string text = "[";
+  for (uint32_t a = 0; a < rank; ++a) {
+    text += fmt::format("{}{}", a ? ", " : "", size[a]);
+  }
+  return text + "]";
+}
+
+bool isResult(const rnn_arg_desc& arg) {
+  return arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL;
+}
+
+bool isRequired(const rnn_arg_desc& arg) {
+  return arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_PARAM;
+}
+
+int64_t checkedElementSize(const Plan& plan, size_t index, const rnn_tensor& tensor) {
+  switch (tensor.dtype) {
+  case RNN_F32:
+    return 4;
+  case RNN_F64:
+    return 8;
+  case RNN_BF16:
+  case RNN_F16:
+    fail(RNN_UNSUPPORTED, "{}: {} arrays are not supported yet; convert it to f32",
+         argName(*plan.module, index), tensor.dtype == RNN_BF16 ? "bf16" : "f16");
+  }
+  invalid("{}: dtype {} is unknown", argName(*plan.module, index), static_cast<int>(tensor.dtype));
+}
+
+// The tensor alone. False where there is nothing to read or write.
+bool checkOne(const Plan& plan, size_t index, const rnn_tensor& tensor, Footprint& footprint) {
+  const rnn_arg_desc& arg = plan.module->args[index];
+  auto name = [&] { return argName(*plan.module, index); };
+  const Shape shape = expectedShape(plan, arg);
+  if (!tensor.data && !(isRequired(arg) && !shape.empty)) {
+    return false;
+  }
+  if (!tensor.data) {
+    invalid("{}: data is null, but it is required", name());
+  }
+  const int64_t elementSize = checkedElementSize(plan, index, tensor);
+  if (tensor.rank != shape.rank) {
+    invalid("{}: rank is {}, the plan has {}, {}", name(), tensor.rank, shape.rank,
+            shapeText(shape.size.data(), shape.rank));
+  }
+  for (uint32_t a = 0; a < shape.rank; ++a) {
+    if (tensor.shape[a] != shape.size[a]) {
+      invalid("{}: shape is {}, the plan has {}", name(), shapeText(tensor.shape, tensor.rank),
+              shapeText(shape.size.data(), shape.rank));
+    }
+  }
+  if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(elementSize) != 0) {
+    invalid("{}: data is not aligned to the {} bytes of an element", name(), elementSize);
+  }
+  if (!makeFootprint(tensor, elementSize, footprint)) {
+    invalid("{}: its strides reach beyond the address space", name());
+  }
+  if (isResult(arg) && !elementsAreApart(footprint)) {
+    invalid("{}: its strides {} let elements overlap; a result needs a place for each", name(),
+            shapeText(tensor.strides, tensor.rank));
+  }
+  return !footprint.empty();
+}
+
+// Footprints are made again where they are needed: rnn_forward allocates nothing.
+bool footprintOf(const rnn_tensor& tensor, Footprint& footprint) {
+  return tensor.data && makeFootprint(tensor, tensor.dtype == RNN_F32 ? 4 : 8, footprint) &&
+         !footprint.empty();
+}
+
+void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) {
+  const std::vector<rnn_arg_desc>& kinds = plan.module->args;
+  Footprint result, other;
+  if (!footprintOf(args[index], result)) {
+    return;
+  }
+  for (size_t j = 0; j < kinds.size(); ++j) {
+    const bool isSeen = j == index || (j > index && isResult(kinds[j]));
+    if (!isSeen && footprintOf(args[j], other) && !areApart(result, other)) {
+      invalid("{}: overlaps {}; results need memory of their own", argName(*plan.module, index),
+              argName(*plan.module, j));
+    }
+  }
+}
+
+} // namespace
+
+void checkArgs(const Plan& plan, const rnn_tensor* args, const void* workspace) {
+  const size_t count = plan.module->args.size();
+  if (count && !args) {
+    invalid("rnn_forward: argument `args` is null");
+  }
+  Footprint work;
+  work.elementSize = 1;
+  work.base = work.low = reinterpret_cast<intptr_t>(workspace);
+  work.high = work.low + static_cast<intptr_t>(plan.workspaceBytes);
+  for (size_t i = 0; i < count; ++i) {
+    Footprint footprint;
+    if (checkOne(plan, i, args[i], footprint) && !areApart(footprint, work)) {
+      invalid("{}: overlaps the workspace", argName(*plan.module, i));
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (isResult(plan.module->args[i])) {
+      checkResultIsApart(plan, i, args);
+    }
+  }
+}
+
+} // namespace rnnc::runtime

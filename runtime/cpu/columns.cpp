@@ -1,0 +1,339 @@
+#include "cpu/columns.hpp"
+
+#include "cpu/stage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace rnnc::runtime::cpu {
+
+template <class F>
+Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Carver& carver)
+    : system_(system), desc_(*system.desc), rows_(rows) {
+  const int64_t results = int64_t(desc_.states) + desc_.outputs;
+  inputs_ = carver.take<Sequence>(desc_.inputs);
+  results_ = carver.take<Sequence>(results);
+  params_ = carver.take<F>(desc_.params * maxWidth);
+  scratch_ = carver.take<F>(maxWidth);
+  index_ = carver.take<int64_t>((1 + desc_.lane_rank) * maxWidth);
+  offset_ = carver.take<int64_t>(maxWidth);
+  column_ = carver.take<void*>(maxWidth);
+  inputPointers_ = carver.take<const void*>(desc_.inputs);
+  inputStrides_ = carver.take<int64_t>(desc_.inputs);
+  resultPointers_ = carver.take<void*>(results);
+  resultStrides_ = carver.take<int64_t>(results);
+  pieceStart_ = carver.take<F>(desc_.states * maxWidth);
+  probe_ = carver.take<F>(desc_.states * maxWidth);
+  finite_ = carver.take<F>(maxWidth);
+  auto sequence = [&](Sequence* place) {
+    int64_t* offset = carver.take<int64_t>(maxWidth);
+    F* stage = carver.take<F>(checkedProduct(rows, maxWidth, "the workspace"));
+    if (place) {
+      std::construct_at(place);
+      place->offset = offset;
+      place->rows = stage;
+    }
+  };
+  for (uint32_t i = 0; i < desc_.inputs; ++i) {
+    sequence(inputs_ ? inputs_ + i : nullptr);
+  }
+  for (int64_t i = 0; i < results; ++i) {
+    sequence(results_ ? results_ + i : nullptr);
+  }
+}
+
+template <class F>
+void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane, int64_t valid) {
+  call_ = &call;
+  kernel_ = kernel;
+  width_ = kernel.width;
+  valid_ = valid;
+  staged_ = false;
+  indexLanes(firstLane);
+  bindParams(call);
+  for (uint32_t i = 0; i < desc_.inputs; ++i) {
+    bindSequence(call, desc_.input_slots[i], inputs_[i]);
+  }
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    bindSequence(call, desc_.state_slots[i], results_[i]);
+  }
+  for (uint32_t i = 0; i < desc_.outputs; ++i) {
+    bindSequence(call, desc_.output_slots[i], results_[desc_.states + i]);
+  }
+}
+
+// Batch element and index along each lane axis, counted up from one division.
+template <class F>
+void Columns<F>::indexLanes(int64_t firstLane) {
+  const uint32_t rank = desc_.lane_rank;
+  int64_t digit[1 + RNN_MAX_RANK] = {};
+  int64_t rest = firstLane % system_.lanesPerBatch;
+  digit[0] = firstLane / system_.lanesPerBatch;
+  for (uint32_t a = rank; a > 0; --a) {
+    digit[a] = rest % system_.laneSizes[a - 1];
+    rest /= system_.laneSizes[a - 1];
+  }
+  for (int64_t j = 0; j < width_; ++j) {
+    for (uint32_t a = 0; a <= rank; ++a) {
+      index_[a * width_ + j] = digit[a];
+    }
+    if (j + 1 >= valid_) {
+      continue;
+    }
+    uint32_t a = rank;
+    while (a > 0 && digit[a] + 1 == system_.laneSizes[a - 1]) {
+      digit[a--] = 0;
+    }
+    ++digit[a];
+  }
+}
+
+template <class F>
+void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride,
+                         int64_t* out) {
+  const uint32_t rank = call_->plan.table().tensor[slot.tensor].rank;
+  int64_t fixed = 0;
+  for (uint32_t a = 0; a < rank; ++a) {
+    fixed += slot.lane_axis[a] == -1 ? slot.at[a] * strides[a] : 0;
+  }
+  for (int64_t j = 0; j < width_; ++j) {
+    out[j] = fixed + index_[j] * batchStride;
+  }
+  for (uint32_t a = 0; a < rank; ++a) {
+    if (slot.lane_axis[a] != -1) {
+      const int64_t* index = index_ + (1 + slot.lane_axis[a]) * width_;
+      for (int64_t j = 0; j < width_; ++j) {
+        out[j] += index[j] * strides[a];
+      }
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence) {
+  const int arg = call.plan.module->tensorArgs[slot.tensor].sequence;
+  sequence.data = nullptr;
+  if (arg < 0 || !call.args[arg].data) {
+    return;
+  }
+  const rnn_tensor& tensor = call.args[arg];
+  sequence.data = static_cast<char*>(tensor.data);
+  sequence.dtype = tensor.dtype;
+  sequence.timeStride = tensor.strides[1];
+  offsets(slot, tensor.strides + 2, tensor.strides[0], sequence.offset);
+  // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
+  // their rows are the lane's steps.
+  bool together = valid_ == width_ && elementSize(tensor.dtype) == int64_t(sizeof(F));
+  for (int64_t j = 1; together && j < width_; ++j) {
+    together = sequence.offset[j] == sequence.offset[0] + j;
+  }
+  sequence.inPlace = together;
+  staged_ |= !together;
+}
+
+template <class F>
+void Columns<F>::bindParams(const Call& call) {
+  for (uint32_t i = 0; i < desc_.params; ++i) {
+    const rnn_slot& slot = desc_.param_slots[i];
+    const rnn_tensor& tensor = call.args[call.plan.module->tensorArgs[slot.tensor].sequence];
+    const char* data = static_cast<const char*>(tensor.data);
+    const int64_t size = elementSize(tensor.dtype);
+    offsets(slot, tensor.strides, 0, offset_);
+    for (int64_t j = 0; j < width_; ++j) {
+      params_[i * width_ + j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::initialState(F* state) {
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    const rnn_slot& slot = desc_.state_slots[i];
+    const int arg = call_->plan.module->tensorArgs[slot.tensor].initial;
+    const rnn_tensor& tensor = call_->args[arg];
+    F* to = state + i * width_;
+    if (!tensor.data) {
+      std::fill(to, to + width_, static_cast<F>(call_->plan.table().tensor[slot.tensor].fill));
+      continue;
+    }
+    const char* data = static_cast<const char*>(tensor.data);
+    offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
+    for (int64_t j = 0; j < width_; ++j) {
+      to[j] = loadElement<F>(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype);
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::finalState(const F* state) {
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    const rnn_slot& slot = desc_.state_slots[i];
+    const rnn_tensor& tensor = call_->args[call_->plan.module->tensorArgs[slot.tensor].final];
+    if (!tensor.data) {
+      continue;
+    }
+    char* data = static_cast<char*>(tensor.data);
+    offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
+    for (int64_t j = 0; j < valid_; ++j) {
+      storeElement(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype,
+                   state[i * width_ + j]);
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::frameLanes(int64_t time) {
+  time_ = time;
+  chunkSteps_ = 0;
+}
+
+template <class F>
+void Columns<F>::frameChunks(int64_t time, int64_t chunkSteps, int64_t chunks) {
+  time_ = time;
+  chunkSteps_ = chunkSteps;
+  chunks_ = chunks;
+}
+
+template <class F>
+int64_t Columns<F>::columnTime(int64_t row, int64_t column) const {
+  if (chunkSteps_ == 0) {
+    return time_ + row;
+  }
+  // Columns past the last chunk repeat it.
+  const int64_t chunk = std::min(row / chunkSteps_ * width_ + column, chunks_ - 1);
+  return time_ + chunk * chunkSteps_ + row % chunkSteps_;
+}
+
+template <class F>
+void Columns<F>::load(int64_t row, int64_t steps) {
+  if (!staged_) {
+    return;
+  }
+  for (uint32_t i = 0; i < desc_.inputs; ++i) {
+    const Sequence& input = inputs_[i];
+    if (input.inPlace) {
+      continue;
+    }
+    const int64_t size = elementSize(input.dtype);
+    for (int64_t j = 0; j < width_; ++j) {
+      column_[j] = input.data + (input.offset[j] + columnTime(row, j) * input.timeStride) * size;
+    }
+    gather(input.rows + row * width_, width_, column_, input.dtype, input.timeStride, steps);
+  }
+}
+
+template <class F>
+void Columns<F>::store(int64_t row, int64_t steps) {
+  if (!staged_) {
+    return;
+  }
+  const int64_t columns =
+      chunkSteps_ == 0 ? valid_ : std::min(width_, chunks_ - row / chunkSteps_ * width_);
+  for (uint32_t i = 0; i < desc_.states + desc_.outputs; ++i) {
+    const Sequence& result = results_[i];
+    if (!result.data || result.inPlace) {
+      continue;
+    }
+    const int64_t size = elementSize(result.dtype);
+    for (int64_t j = 0; j < columns; ++j) {
+      column_[j] = result.data + (result.offset[j] + columnTime(row, j) * result.timeStride) * size;
+    }
+    scatter(result.rows + row * width_, width_, column_, columns, result.dtype, result.timeStride,
+            steps);
+  }
+}
+
+template <class F>
+void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
+                     bool keepResults) {
+  for (uint32_t i = 0; i < desc_.inputs; ++i) {
+    const Sequence& input = inputs_[i];
+    const int64_t step = time_ + row;
+    inputStrides_[i] = input.inPlace ? input.timeStride : width_;
+    inputPointers_[i] = input.inPlace ? reinterpret_cast<const F*>(input.data) + input.offset[0] +
+                                            step * input.timeStride
+                                      : input.rows + row * width_;
+  }
+  for (uint32_t i = 0; i < desc_.states + desc_.outputs; ++i) {
+    const Sequence& result = results_[i];
+    if (!keepResults || !result.data) {
+      resultPointers_[i] = scratch_;
+      resultStrides_[i] = 0;
+      continue;
+    }
+    resultStrides_[i] = result.inPlace ? result.timeStride : width_;
+    resultPointers_[i] = result.inPlace ? reinterpret_cast<F*>(result.data) + result.offset[0] +
+                                              (time_ + row) * result.timeStride
+                                        : result.rows + row * width_;
+  }
+  rnn_shoot_args args;
+  args.steps = steps;
+  args.inputs = inputPointers_;
+  args.input_strides = inputStrides_;
+  args.params = params_;
+  args.state = state;
+  args.carry = carry;
+  args.outputs = resultPointers_;
+  args.output_strides = resultStrides_;
+  args.finite = finite;
+  kernel(&args);
+}
+
+template <class F>
+void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite) {
+  run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, true);
+}
+
+// Halves the stretch that holds the step; together the halves are no longer than the stretch.
+template <class F>
+int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first,
+                                    int64_t last) {
+  const size_t bytes = sizeof(F) * desc_.states * width_;
+  auto flagged = [&] {
+    return std::any_of(finite_ + first, finite_ + last, [](F flag) { return std::isnan(flag); });
+  };
+  int64_t begin = 0;
+  F* at = pieceStart_;
+  if (at != start) {
+    std::memcpy(at, start, bytes);
+  }
+  while (steps > 1) {
+    const int64_t half = steps / 2;
+    std::memcpy(probe_, at, bytes);
+    run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, false);
+    if (flagged()) {
+      steps = half;
+    } else {
+      std::memcpy(at, probe_, bytes);
+      begin += half;
+      steps -= half;
+    }
+  }
+  return begin;
+}
+
+template <class F>
+void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite) {
+  const int64_t piece = staged_ ? rows_ : steps;
+  for (int64_t done = 0; done < steps; done += piece) {
+    const int64_t count = std::min(piece, steps - done);
+    frameLanes(time + done);
+    load(0, count);
+    std::memcpy(pieceStart_, state, sizeof(F) * desc_.states * width_);
+    shoot(0, count, state, nullptr, finite_);
+    store(0, count);
+    const bool finite =
+        std::none_of(finite_, finite_ + valid_, [](F flag) { return std::isnan(flag); });
+    if (!finite && nonfinite > time + done) {
+      nonfinite =
+          std::min(nonfinite, time + done + locateNonfinite(0, count, pieceStart_, 0, valid_));
+    }
+  }
+}
+
+template class Columns<float>;
+template class Columns<double>;
+
+} // namespace rnnc::runtime::cpu

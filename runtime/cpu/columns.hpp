@@ -1,0 +1,102 @@
+// One vector of columns: the caller's arrays as a kernel sees them.
+//
+// A column holds a lane (all columns at the same time), or a chunk of one lane (column j is j
+// chunks later). Either way the kernels see rows [row][column]: row r of lanes is r steps after the
+// frame's start; row v * C + s of chunks is step s of the v-th vector of chunks. Arrays whose
+// columns are neighbours in memory are used in place; the others are staged, once a tile.
+#pragma once
+
+#include "core/plan.hpp"
+#include "cpu/carver.hpp"
+
+namespace rnnc::runtime::cpu {
+
+struct Call {
+  const Plan& plan;
+  const rnn_tensor* args;
+};
+
+template <class F>
+class Columns {
+public:
+  /// Room for `rows` rows of at most `maxWidth` columns.
+  Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Carver& carver);
+
+  /// Takes `valid` lanes from `firstLane` on. Columns beyond them repeat the last one: what a
+  /// kernel computes there is a copy, never garbage.
+  void bind(const Call& call, const Kernel& kernel, int64_t firstLane, int64_t valid);
+
+  int64_t width() const { return width_; }
+  int64_t valid() const { return valid_; }
+  uint32_t states() const { return desc_.states; }
+  uint32_t carry() const { return desc_.carry; }
+
+  /// [states][width]
+  void initialState(F* state);
+  void finalState(const F* state);
+
+  /// Row 0 is time step `time` of every lane.
+  void frameLanes(int64_t time);
+  /// The lane's `chunks` chunks of `chunkSteps` steps from `time` on.
+  void frameChunks(int64_t time, int64_t chunkSteps, int64_t chunks);
+
+  /// Brings staged inputs of rows row..row+steps-1 in; with chunks all rows of one vector.
+  void load(int64_t row, int64_t steps);
+  /// Takes staged results of those rows to their arrays.
+  void store(int64_t row, int64_t steps);
+
+  /// Runs a kernel over rows row..row+steps-1, in place on `state`. Without `carry` the one without
+  /// a Jacobian.
+  void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite);
+
+  /// The step (0..steps-1) at which one of the columns `first`..`last`-1 has its first state that
+  /// is not finite, given that there is one. Leaves all results alone.
+  int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
+
+  /// The sequential schedule: `steps` steps from `time` on, in pieces that the stage can hold.
+  /// Lowers `nonfinite` to the first step with a state that is not finite.
+  void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite);
+
+private:
+  struct Sequence {
+    char* data = nullptr; ///< null: nobody wants this result
+    rnn_dtype dtype = RNN_F32;
+    int64_t timeStride = 0;
+    int64_t* offset = nullptr; ///< [width] elements, of a column's lane at time 0
+    bool inPlace = false;
+    F* rows = nullptr;
+  };
+
+  void indexLanes(int64_t firstLane);
+  void offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride, int64_t* out);
+  void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
+  void bindParams(const Call& call);
+  int64_t columnTime(int64_t row, int64_t column) const;
+  void run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
+           bool keepResults);
+
+  const SystemPlan& system_;
+  const rnn_system_desc& desc_;
+  const Call* call_ = nullptr;
+  Kernel kernel_;
+  int64_t width_ = 0, valid_ = 0, rows_ = 0;
+  int64_t time_ = 0, chunkSteps_ = 0, chunks_ = 0; ///< the frame; chunkSteps_ 0: lanes
+  bool staged_ = false;
+
+  Sequence* inputs_;
+  Sequence* results_; ///< states, then outputs
+  F* params_;
+  F* scratch_;      ///< one vector for results that nobody wants
+  int64_t* index_;  ///< [1 + lane rank][width] batch element and lane index of each column
+  int64_t* offset_; ///< [width]
+  void** column_;   ///< [width]
+  const void** inputPointers_;
+  int64_t* inputStrides_;
+  void** resultPointers_;
+  int64_t* resultStrides_;
+  F* pieceStart_; ///< [states][width]
+  F* probe_;      ///< [states][width]
+  F* finite_;     ///< [width]
+};
+
+} // namespace rnnc::runtime::cpu

@@ -1,0 +1,127 @@
+#include "cpu/forward.hpp"
+
+#include "core/report.hpp"
+#include "cpu/threads.hpp"
+#include "cpu/tiles_parallel.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace rnnc::runtime::cpu {
+namespace {
+
+bool isOneByOne(const SystemPlan& system) {
+  return !system.tilesInParallel() || system.tileCount == 0;
+}
+
+// [report][tallies][what tiles in parallel keep][slices of the threads]
+template <class F>
+struct Workspace {
+  ReportHeader* header;
+  ThreadSlices threads;
+  char* shared;
+  int64_t bytes;
+
+  Workspace(const Plan& plan, void* base) {
+    const int concurrency = plan.arena->max_concurrency();
+    int64_t sliceBytes = 0, sharedBytes = 0;
+    for (const SystemPlan& system : plan.systems) {
+      Carver slice(nullptr);
+      GroupSolver<F>(system, slice);
+      sliceBytes = std::max(sliceBytes, slice.used());
+      if (!isOneByOne(system)) {
+        Carver state(nullptr);
+        TilesInParallel<F>(system, state);
+        sharedBytes = std::max(sharedBytes, state.used());
+      }
+    }
+    Carver carver(base);
+    header = carver.take<ReportHeader>(1);
+    threads.tallies = carver.take<Tally>(concurrency);
+    threads.bytes = sliceBytes;
+    shared = carver.take<char>(sharedBytes);
+    threads.base = carver.take<char>(checkedProduct(sliceBytes, concurrency, "the workspace"));
+    bytes = carver.used();
+  }
+};
+
+template <class F>
+[[gnu::noinline]] void solveGroup(const Call& call, const SystemPlan& system, int64_t group,
+                                  void* slice, Tally& tally) {
+  Carver carver(slice);
+  GroupSolver<F> solver(system, carver);
+  solver.bind(call, group);
+  F* state = solver.state();
+  solver.initialState(state);
+  if (system.parallel) {
+    solver.tilesInSequence(0, state, tally);
+  } else {
+    solver.sequential(state, tally);
+  }
+  solver.finalState(state);
+}
+
+// The groups of all systems whose tiles are solved in sequence, in one loop.
+template <class F>
+void solveOneByOne(const Call& call, const ThreadSlices& threads) {
+  int64_t groups = 0;
+  for (const SystemPlan& system : call.plan.systems) {
+    groups += isOneByOne(system) ? system.groups : 0;
+  }
+  parallelFor(*call.plan.arena, groups, [&](int64_t item, int slot) {
+    for (const SystemPlan& system : call.plan.systems) {
+      if (!isOneByOne(system)) {
+        continue;
+      }
+      if (item < system.groups) {
+        solveGroup<F>(call, system, item, threads.slice(slot), threads.tallies[slot]);
+        return;
+      }
+      item -= system.groups;
+    }
+  });
+}
+
+template <class F>
+rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
+  const Workspace<F> workspace(plan, base);
+  const int concurrency = plan.arena->max_concurrency();
+  const Call call{plan, args};
+  workspace.header->magic = 0;
+  std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
+  solveOneByOne<F>(call, workspace.threads);
+  for (const SystemPlan& system : plan.systems) {
+    if (!isOneByOne(system)) {
+      Carver carver(workspace.shared);
+      TilesInParallel<F>(system, carver).solve(call, workspace.threads);
+    }
+  }
+  Tally total;
+  for (int slot = 0; slot < concurrency; ++slot) {
+    total.add(workspace.threads.tallies[slot]);
+  }
+  workspace.header->report = total.report();
+  workspace.header->magic = ReportHeader::magicValue;
+  if (total.unconvergedTile == INT64_MAX) {
+    return RNN_OK;
+  }
+  fail(
+      RNN_NOT_CONVERGED,
+      "tile {} did not converge in {} sweeps: mismatch {:.3g}, tolerance {:.3g}; allow more sweeps "
+      "or a larger tolerance",
+      total.unconvergedTile, plan.maxSweeps, total.mismatch, plan.tolerance);
+}
+
+} // namespace
+
+size_t workspaceBytes(const Plan& plan) {
+  return static_cast<size_t>(plan.compute == RNN_F32 ? Workspace<float>(plan, nullptr).bytes
+                                                     : Workspace<double>(plan, nullptr).bytes);
+}
+
+rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace) {
+  return plan.compute == RNN_F32 ? solveAll<float>(plan, args, workspace)
+                                 : solveAll<double>(plan, args, workspace);
+}
+
+} // namespace rnnc::runtime::cpu

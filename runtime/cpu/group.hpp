@@ -1,0 +1,85 @@
+// Solves one group: one vector of lanes, or one lane whose chunks fill vectors.
+#pragma once
+
+#include "cpu/tile.hpp"
+
+namespace rnnc::runtime::cpu {
+
+/// Chunk vectors of a tile.
+int64_t tileVectors(const SystemPlan& system);
+/// Columns of the widest vector that a tile of the system has.
+int64_t tileWidth(const SystemPlan& system);
+/// Columns of a group's states: the lanes of a vector, or one.
+int64_t groupWidth(const SystemPlan& system);
+
+/// A tile that is known not to contract is not tried again at once: after each failure twice as
+/// many tiles are walked straight away, up to a limit.
+class WalkPolicy {
+public:
+  bool walkNext() {
+    const bool walk = skip_ > 0;
+    skip_ -= walk;
+    return walk;
+  }
+  void tried(bool walked) {
+    skip_ = walked ? pause_ : 0;
+    pause_ = walked ? std::min(2 * pause_, longestPause) : 1;
+  }
+
+private:
+  static constexpr int longestPause = 32;
+  int skip_ = 0, pause_ = 1;
+};
+
+/// How a tile is solved.
+enum class TileStart {
+  Fresh, ///< nothing is known
+  Warm,  ///< the TileState is of an earlier solve of this tile, from another start
+  Walk,  ///< one step after the other; leaves the TileState alone
+};
+
+template <class F>
+class GroupSolver {
+public:
+  GroupSolver(const SystemPlan& system, Carver& carver);
+
+  void bind(const Call& call, int64_t group);
+  int64_t lanes() const { return lanes_.valid(); }
+  int64_t width() const { return system_.chunksInVectors() ? 1 : lanes_.width(); }
+
+  /// States are [states][width()].
+  void initialState(F* state);
+  void finalState(const F* state);
+
+  /// From `state` to the end of the plan's time, as the schedule says.
+  void sequential(F* state, Tally& tally);
+  /// Tile `firstTile` and all later ones, each from the exact end of the one before.
+  void tilesInSequence(int64_t firstTile, F* state, Tally& tally);
+
+  /// Solves one tile; `state` in and out. `carry` ([carry][width()]): where not null, gets the
+  /// product of the Jacobians over the tile, or zeros for a tile that was walked.
+  void solveTile(int64_t tile, TileStart how, TileState<F>& tileState, F* state, F* carry,
+                 TileStats& stats);
+
+  /// The slice's own, for tiles in sequence.
+  TileState<F>& ownTile() { return ownTile_; }
+  F* state() { return state_; }
+
+private:
+  void solveLanes(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
+                  F* carry, TileStats& stats);
+  void solveChunks(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
+                   F* carry, TileStats& stats);
+  void walkTile(const TileFrame& frame, F* state, TileStats& stats);
+
+  const SystemPlan& system_;
+  const Call* call_ = nullptr;
+  Columns<F> lanes_;  ///< vectors of lanes; or the one lane alone
+  Columns<F> chunks_; ///< vectors of chunks
+  TileState<F> ownTile_;
+  TileScratch<F> scratch_;
+  F* state_;      ///< [states][groupWidth]
+  F* aloneState_; ///< [states][width of lanes_]
+};
+
+} // namespace rnnc::runtime::cpu

@@ -1,0 +1,91 @@
+// Arrays in memory: dense, C order, f32 or f64.
+#pragma once
+
+#include "data/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rnnc::data {
+
+enum class DType : uint8_t { F32, F64 };
+
+constexpr int64_t itemSize(DType type) { return type == DType::F32 ? 4 : 8; }
+constexpr const char* dtypeName(DType type) { return type == DType::F32 ? "f32" : "f64"; }
+
+/// Aligned for vector loads; elements are left uninitialised, for they are about to be read or
+/// computed and an array may be gigabytes.
+template <class T>
+struct ArrayAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+
+  ArrayAllocator() = default;
+  template <class U>
+  ArrayAllocator(const ArrayAllocator<U>&) {}
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), alignment)); }
+  void deallocate(T* p, size_t) { ::operator delete(p, alignment); }
+  template <class U>
+  void construct(U* p) {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(ArrayAllocator, ArrayAllocator) { return true; }
+};
+
+using Bytes = std::vector<std::byte, ArrayAllocator<std::byte>>;
+
+struct HostArray {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  Bytes bytes; ///< product of shape, times itemSize(dtype)
+
+  int64_t elements() const { return static_cast<int64_t>(bytes.size()) / itemSize(dtype); }
+
+  /// The elements; T is float where dtype is F32, double where it is F64.
+  template <class T>
+  std::span<T> values() {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<const T> values() const {
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+struct NamedArray {
+  std::string name;
+  HostArray array;
+};
+
+/// The most that reading one file may allocate.
+struct ReadLimits {
+  int64_t bytes = 0; ///< 0: what this machine has as memory
+
+  int64_t bytesOrMemory() const;
+};
+
+constexpr size_t maxRank = 32;
+
+/// Bytes of an array; an error where a size is negative, there are more than maxRank of them, or
+/// the strides of the array would not fit into 63 bits.
+Result<int64_t> byteCount(int64_t itemSize, std::span<const int64_t> shape);
+
+/// An array of that shape, its elements uninitialised. More than the machine has as memory is an
+/// error like any other.
+Result<HostArray> allocate(DType dtype, std::vector<int64_t> shape);
+
+/// A copy in another type, rounded to nearest.
+Result<HostArray> convert(const HostArray& array, DType dtype);
+
+/// "(8, 4096, 256)", as in NumPy.
+std::string shapeText(std::span<const int64_t> shape);
+
+} // namespace rnnc::data

@@ -1,0 +1,78 @@
+#include "data/ByteSource.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rnnc::data {
+
+namespace {
+
+class FileSource final : public ByteSource {
+public:
+  FileSource(const std::string& path, OpenedFile opened)
+      : ByteSource(path, opened.size), file(std::move(opened.file)) {}
+
+  Status read(void* to, int64_t n) override {
+    if (std::fread(to, 1, static_cast<size_t>(n), file.get()) == static_cast<size_t>(n))
+      return success();
+    if (std::ferror(file.get()))
+      return systemError(place(), "cannot be read");
+    return error("ends too early; it became shorter while it was read");
+  }
+
+private:
+  FilePointer file;
+};
+
+} // namespace
+
+Error ByteSource::error(std::string_view text) const {
+  return Error{fmt::format("{}: {}", name, text)};
+}
+
+Error systemError(const std::string& path, std::string_view text) {
+  return Error{fmt::format("{}: {}: {}", printable(path), text, std::strerror(errno))};
+}
+
+Result<OpenedFile> openRegularFile(const std::string& path) {
+  // Without O_NONBLOCK the open itself would wait for the other end of a named pipe.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return systemError(path, "cannot be opened");
+  FilePointer file(::fdopen(descriptor, "rb"));
+  if (!file) {
+    ::close(descriptor);
+    return systemError(path, "cannot be opened");
+  }
+  struct stat info;
+  if (::fstat(descriptor, &info) != 0)
+    return systemError(path, "cannot be opened");
+  if (!S_ISREG(info.st_mode))
+    return Error{fmt::format("{}: is {}, not a file", printable(path),
+                             S_ISDIR(info.st_mode) ? "a directory" : "a device or a pipe")};
+  return OpenedFile{std::move(file), static_cast<int64_t>(info.st_size)};
+}
+
+Result<std::unique_ptr<ByteSource>> openSource(const std::string& path) {
+  Result<OpenedFile> opened = openRegularFile(path);
+  if (!opened)
+    return opened.error();
+  return std::unique_ptr<ByteSource>(new FileSource(printable(path), std::move(*opened)));
+}
+
+std::string printable(std::string_view name) {
+  std::string text;
+  for (unsigned char c : name) {
+    if (c < 0x20 || c == 0x7f)
+      text += fmt::format("\\x{:02x}", c);
+    else
+      text += static_cast<char>(c);
+  }
+  return text;
+}
+
+} // namespace rnnc::data

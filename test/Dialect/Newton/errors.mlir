@@ -1,0 +1,84 @@
+// RUN: rnn-opt %s -split-input-file -verify-diagnostics
+
+newton.cell @Compute {
+  // expected-error @+1 {{computes in f32 or f64}}
+  newton.system @s : f16 lanes [] states [] inputs [] params [] outputs [] step {
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @Sizes {
+  // expected-error @+1 {{has one size for each dim}}
+  newton.tensor input @x ["d"] []
+}
+
+// -----
+
+newton.cell @HiddenInput {
+  // expected-error @+1 {{only a state can be hidden}}
+  newton.tensor input hidden @x [] []
+}
+
+// -----
+
+newton.cell @Role {
+  newton.tensor input @x [] []
+  // expected-error @+1 {{@x is not state of this cell}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@x, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @Outside {
+  newton.tensor state @h ["k"] [2]
+  // expected-error @+1 {{@h: a slot outside the tensor}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [-1], at = [2], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @Yield {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{step yields 1 values}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    newton.yield %h, %h : f32, f32
+  }
+}
+
+// -----
+
+newton.cell @NoStructure {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{has a jacobian, so it has a structure}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  } jacobian {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @Order {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{a pattern is (row, column) pairs within the block, in row-major order}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>] inputs [] params [] outputs [] structure <entries = [0, 0], carry = [0, 0, 0, 0], blocks = [0], linear = false, constant = false> step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}

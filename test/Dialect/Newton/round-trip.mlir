@@ -1,0 +1,31 @@
+// RUN: rnn-opt %s | rnn-opt | FileCheck %s
+// RUN: rnn-opt %s --mlir-print-op-generic | rnn-opt | FileCheck %s
+
+// CHECK-LABEL: newton.cell @Ema
+newton.cell @Ema {
+  // CHECK-NEXT: newton.tensor input @x ["d"] [-1]
+  newton.tensor input @x ["d"] [-1]
+  // CHECK-NEXT: newton.tensor state hidden @h ["d"] [-1] fill 5.000000e-01
+  newton.tensor state hidden @h ["d"] [-1] fill 5.0e-1
+  // CHECK-NEXT: newton.system @Ema_h : f32 lanes ["d"]
+  // CHECK-SAME: states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
+  // CHECK-SAME: structure <entries = [0, 0], carry = [0, 0], blocks = [0], linear = true, constant = true>
+  newton.system @Ema_h : f32 lanes ["d"] states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
+      inputs [#newton.slot<@x, lanes = [0], at = [0], back = 0>] params [] outputs []
+      structure <entries = [0, 0], carry = [0, 0], blocks = [0], linear = true, constant = true> step {
+  ^bb0(%h: f32, %x: f32):
+    // CHECK: newton.softplus
+    %0 = newton.softplus %x : f32
+    // CHECK: newton.sign
+    %1 = newton.sign %0 : f32
+    // CHECK: newton.sigmoid
+    %2 = newton.sigmoid %1 : f32
+    %3 = arith.addf %2, %h : f32
+    // CHECK: newton.yield %{{.*}} : f32
+    newton.yield %3 : f32
+  } jacobian {
+  ^bb0(%h: f32, %x: f32):
+    %one = arith.constant 1.0 : f32
+    newton.yield %one : f32
+  }
+}

@@ -1,0 +1,118 @@
+// RUN: rnn-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{has exactly one rnn.step}}
+rnn.cell @NoStep { rnn.dim_decl @d }
+
+// -----
+
+rnn.cell @UnknownDim {
+  // expected-error @+1 {{uses the dim 'm', which is not declared}}
+  rnn.input @x : !rnn.array<[m]>
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @OtherSize {
+  rnn.dim_decl @k = 4
+  // expected-error @+1 {{gives the dim 'k' another size than its declaration}}
+  rnn.input @x : !rnn.array<[k = 3]>
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @Broadcast {
+  rnn.dim_decl @d
+  rnn.dim_decl @m
+  rnn.input @x : !rnn.array<[d]>
+  rnn.input @w : !rnn.array<[m]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    %w = rnn.input_at @w[0] : !rnn.array<[m]>
+    // expected-error @+1 {{operands do not broadcast: [d] and [m]}}
+    %0 = rnn.binary add %x, %w : (!rnn.array<[d]>, !rnn.array<[m]>) -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @Contract {
+  rnn.dim_decl @d
+  rnn.dim_decl @m
+  rnn.input @x : !rnn.array<[m]>
+  rnn.param @W : !rnn.array<[d, d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[m]>
+    %W = rnn.param_value @W : !rnn.array<[d, d]>
+    // expected-error @+1 {{[d, d] @ [m] does not contract}}
+    %0 = rnn.matmul %W, %x : (!rnn.array<[d, d]>, !rnn.array<[m]>) -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @Twice {
+  rnn.state @h : !rnn.array<[]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[]>
+    // expected-error @+1 {{@h is set twice}}
+    rnn.set_state @h, %h : !rnn.array<[]>
+  }
+}
+
+// -----
+
+rnn.cell @Never {
+  rnn.state @h : !rnn.array<[]>
+  // expected-error @+1 {{never sets @h}}
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @Grows {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[]>
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{value [d] does not broadcast to []}}
+    rnn.set_state @h, %x : !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @NotAState {
+  rnn.input @x : !rnn.array<[]>
+  rnn.step {
+    // expected-error @+1 {{@x is not a state of this cell}}
+    %h = rnn.state_at @x[1] : !rnn.array<[]>
+  }
+}
+
+// -----
+
+rnn.cell @Future {
+  rnn.state @h : !rnn.array<[]>
+  rnn.step {
+    // expected-error @+1 {{reads at least one step back}}
+    %h = rnn.state_at @h[0] : !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[]>
+  }
+}
+
+// -----
+
+rnn.cell @SumAxis {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    // expected-error @+1 {{axis 1 of [d]}}
+    %0 = rnn.sum %h axis 1 : !rnn.array<[d]> -> !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[d]>
+  }
+}

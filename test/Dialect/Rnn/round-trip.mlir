@@ -1,0 +1,49 @@
+// RUN: rnn-opt %s | rnn-opt | FileCheck %s
+// RUN: rnn-opt %s --mlir-print-op-generic | rnn-opt | FileCheck %s
+
+// CHECK-LABEL: rnn.cell @Heads
+rnn.cell @Heads {
+  // CHECK-NEXT: rnn.dim_decl @heads
+  rnn.dim_decl @heads
+  // CHECK-NEXT: rnn.dim_decl @k = 4
+  rnn.dim_decl @k = 4
+  // CHECK-NEXT: rnn.input @x : !rnn.array<[heads, k = 4]> before 5.000000e-01
+  rnn.input @x : !rnn.array<[heads, k = 4]> before 5.0e-1
+  // CHECK-NEXT: rnn.param @R : !rnn.array<[heads, k = 4, k = 4]>
+  rnn.param @R : !rnn.array<[heads, k = 4, k = 4]>
+  // CHECK-NEXT: rnn.state hidden @h : !rnn.array<[heads, k = 4]> init 1.000000e+00
+  rnn.state hidden @h : !rnn.array<[heads, k = 4]> init 1.0
+  // CHECK-NEXT: rnn.output @y : !rnn.array<[heads]>
+  rnn.output @y : !rnn.array<[heads]>
+  // CHECK-NEXT: rnn.step
+  rnn.step {
+    // CHECK-NEXT: rnn.state_at @h[1] : <[heads, k = 4]>
+    %h = rnn.state_at @h[1] : !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.input_at @x[0] : <[heads, k = 4]>
+    %x = rnn.input_at @x[0] : !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.param_value @R
+    %R = rnn.param_value @R : !rnn.array<[heads, k = 4, k = 4]>
+    // CHECK-NEXT: rnn.matmul %{{.*}}, %{{.*}} : (<[heads, k = 4, k = 4]>, <[heads, k = 4]>) -> <[heads, k = 4]>
+    %0 = rnn.matmul %R, %h : (!rnn.array<[heads, k = 4, k = 4]>, !rnn.array<[heads, k = 4]>) -> !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.binary add
+    %1 = rnn.binary add %0, %x : (!rnn.array<[heads, k = 4]>, !rnn.array<[heads, k = 4]>) -> !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.unary tanh
+    %2 = rnn.unary tanh %1 : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.constant 0.000000e+00 : <[]>
+    %zero = rnn.constant 0.0 : !rnn.array<[]>
+    // CHECK-NEXT: rnn.compare lt {{.*}} -> <[heads, k = 4], bool>
+    %c = rnn.compare lt %2, %zero : (!rnn.array<[heads, k = 4]>, !rnn.array<[]>) -> !rnn.array<[heads, k = 4], bool>
+    // CHECK-NEXT: rnn.not
+    %n = rnn.not %c : !rnn.array<[heads, k = 4], bool> -> !rnn.array<[heads, k = 4], bool>
+    // CHECK-NEXT: rnn.logic or
+    %l = rnn.logic or %c, %n : (!rnn.array<[heads, k = 4], bool>, !rnn.array<[heads, k = 4], bool>) -> !rnn.array<[heads, k = 4], bool>
+    // CHECK-NEXT: rnn.where
+    %w = rnn.where %l, %2, %zero : (!rnn.array<[heads, k = 4], bool>, !rnn.array<[heads, k = 4]>, !rnn.array<[]>) -> !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.set_state @h
+    rnn.set_state @h, %w : !rnn.array<[heads, k = 4]>
+    // CHECK-NEXT: rnn.sum %{{.*}} axis 1
+    %s = rnn.sum %w axis 1 : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads]>
+    // CHECK-NEXT: rnn.set_output @y
+    rnn.set_output @y, %s : !rnn.array<[heads]>
+  }
+}

@@ -1,0 +1,412 @@
+#include "harness.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace rnnc::test {
+
+Array::Array(const std::vector<int64_t>& shape, int timeAxis, Layout layout, rnn_dtype dtype) {
+  const int rank = static_cast<int>(shape.size());
+  tensor.dtype = dtype;
+  tensor.rank = static_cast<uint32_t>(rank);
+  std::vector<int> order(rank); // outermost first
+  std::iota(order.begin(), order.end(), 0);
+  if (layout == Layout::TimeMajor && timeAxis > 0) {
+    std::swap(order[0], order[timeAxis]);
+  }
+  if (layout == Layout::LaneMajor && timeAxis >= 0) {
+    order.erase(order.begin() + timeAxis);
+    order.push_back(timeAxis);
+  }
+  int64_t stride = layout == Layout::Strided ? 3 : 1;
+  int64_t first = 0, last = 0;
+  for (int i = rank - 1; i >= 0; --i) {
+    const int a = order[i];
+    tensor.shape[a] = shape[a];
+    tensor.strides[a] = layout == Layout::Reversed && a == timeAxis ? -stride : stride;
+    const int64_t span = std::max<int64_t>(shape[a] - 1, 0) * tensor.strides[a];
+    (span < 0 ? first : last) += span;
+    stride *= std::max<int64_t>(shape[a], 1);
+    if (layout == Layout::Padded && i == rank - 1) {
+      stride += 3;
+    }
+  }
+  const bool empty = std::count(shape.begin(), shape.end(), 0) > 0;
+  const int64_t size = dtype == RNN_F32 ? 4 : 8;
+  bytes.assign(empty ? 1 : (last - first + 1) * size, 0xcd);
+  tensor.data = bytes.data() + (empty ? 0 : -first * size);
+}
+
+char* Array::at(std::span<const int64_t> index) const {
+  int64_t offset = 0;
+  for (size_t a = 0; a < index.size(); ++a) {
+    offset += index[a] * tensor.strides[a];
+  }
+  return static_cast<char*>(tensor.data) + offset * (tensor.dtype == RNN_F32 ? 4 : 8);
+}
+
+double Array::get(std::span<const int64_t> index) const {
+  if (tensor.dtype == RNN_F32) {
+    float value;
+    std::memcpy(&value, at(index), 4);
+    return value;
+  }
+  double value;
+  std::memcpy(&value, at(index), 8);
+  return value;
+}
+
+void Array::set(std::span<const int64_t> index, double value) {
+  if (tensor.dtype == RNN_F32) {
+    const float narrow = static_cast<float>(value);
+    std::memcpy(at(index), &narrow, 4);
+  } else {
+    std::memcpy(at(index), &value, 8);
+  }
+}
+
+template <class F>
+Problem<F>::Problem(const CellInfo& cell, const Options& options, uint64_t seed)
+    : table(cell,
+            [&] {
+              Table::Options t = options.table;
+              t.laneRank = options.heads ? 2 : 1;
+              return t;
+            }()),
+      cell_(cell), o_(options), module_(table.get()) {
+  if (module_.status != RNN_OK) {
+    throw std::runtime_error(rnn_error_text(module_.context));
+  }
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal; // float: exact in every storage type
+  for (int i = 0; i < cell.inputs; ++i) {
+    inputs_.push_back(
+        arrayFor({RNN_ARG_INPUT, table.inputs[i].tensor}, o_.time, o_.width, o_.layout));
+    for (int64_t b = 0; b < o_.batch; ++b) {
+      for (int64_t t = 0; t < o_.time; ++t) {
+        for (int64_t lane = 0; lane < lanes(); ++lane) {
+          setInput(i, b, t, lane, normal(random) * .5f);
+        }
+      }
+    }
+  }
+  for (int i = 0; i < cell.params; ++i) {
+    params_.push_back(
+        arrayFor({RNN_ARG_PARAM, table.params[i].tensor}, o_.time, o_.width, Layout::Contiguous));
+    for (int64_t lane = 0; lane < lanes(); ++lane) {
+      setParam(i, lane, std::clamp(normal(random) * .4f, -.9f, .9f));
+    }
+  }
+  for (uint32_t i = 0; i < table.tensors.size(); ++i) {
+    if (table.tensors[i].role == RNN_ROLE_STATE) {
+      initial_.push_back(arrayFor({RNN_ARG_INITIAL, i}, o_.time, o_.width, o_.layout));
+    }
+  }
+  for (int i = 0; i < cell.states; ++i) {
+    for (int64_t b = 0; b < o_.batch; ++b) {
+      for (int64_t lane = 0; lane < lanes(); ++lane) {
+        setInitial(i, b, lane, o_.initial ? double(normal(random)) * .25 : .25);
+      }
+    }
+  }
+}
+
+template <class F>
+std::vector<int64_t> Problem<F>::laneShape(int64_t width) const {
+  return o_.heads ? std::vector<int64_t>{o_.heads, width} : std::vector<int64_t>{width};
+}
+
+template <class F>
+std::vector<int64_t> Problem<F>::laneIndex(int64_t lane, int64_t width) const {
+  return o_.heads ? std::vector<int64_t>{lane / width, lane % width} : std::vector<int64_t>{lane};
+}
+
+template <class F>
+Array Problem<F>::arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width,
+                           Layout layout) const {
+  std::vector<int64_t> shape;
+  int timeAxis = -1;
+  if (arg.kind != RNN_ARG_PARAM) {
+    shape.push_back(o_.batch);
+  }
+  if (arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_SEQUENCE) {
+    timeAxis = 1;
+    shape.push_back(time);
+  }
+  const rnn_tensor_desc& desc = table.tensors[arg.tensor];
+  for (uint32_t a = 0; a < desc.rank; ++a) {
+    shape.push_back(desc.sizes[a] != -1                   ? desc.sizes[a]
+                    : std::strcmp(desc.dims[a], "h") == 0 ? o_.heads
+                                                          : width);
+  }
+  return Array(shape, timeAxis, layout, o_.storage);
+}
+
+template <class F>
+void Problem<F>::setInput(int i, int64_t b, int64_t t, int64_t lane, double value) {
+  if (o_.heads) {
+    const int64_t index[] = {b, t, lane / o_.width, lane % o_.width};
+    inputs_[i].set(index, value);
+  } else {
+    const int64_t index[] = {b, t, lane};
+    inputs_[i].set(index, value);
+  }
+}
+
+template <class F>
+void Problem<F>::setParam(int i, int64_t lane, double value) {
+  std::vector<int64_t> index = laneIndex(lane, o_.width);
+  index.resize(table.tensors[table.params[i].tensor].rank);
+  params_[i].set(index, value);
+}
+
+template <class F>
+void Problem<F>::setInitial(int i, int64_t b, int64_t lane, double value) {
+  std::vector<int64_t> index = {b};
+  for (int64_t l : laneIndex(lane, o_.width)) {
+    index.push_back(l);
+  }
+  if (o_.table.blockState) {
+    index.push_back(i);
+    initial_[0].set(index, value);
+  } else {
+    initial_[i].set(index, value);
+  }
+}
+
+template <class F>
+void Problem<F>::reference() {
+  const int K = cell_.states, O = cell_.outputs;
+  const int64_t n = lanes();
+  states_.assign(K * o_.batch * (1 + o_.time) * n, 0);
+  outputs_.assign(O * o_.batch * o_.time * n, 0);
+  for (int64_t b = 0; b < o_.batch; ++b) {
+    for (int64_t lane = 0; lane < n; ++lane) {
+      const std::vector<int64_t> li = laneIndex(lane, o_.width);
+      F s[8], x[8] = {}, p[8] = {}, next[8], y[8];
+      for (int i = 0; i < cell_.params; ++i) {
+        std::vector<int64_t> index = li;
+        index.resize(table.tensors[table.params[i].tensor].rank);
+        p[i] = static_cast<F>(params_[i].get(index));
+      }
+      for (int i = 0; i < K; ++i) {
+        std::vector<int64_t> index = {b};
+        index.insert(index.end(), li.begin(), li.end());
+        if (o_.table.blockState) {
+          index.push_back(i);
+        }
+        s[i] = static_cast<F>(initial_[o_.table.blockState ? 0 : i].get(index));
+        states_[((i * o_.batch + b) * (1 + o_.time)) * n + lane] = s[i];
+      }
+      std::vector<const char*> at(cell_.inputs);
+      std::vector<int64_t> index = {b, 0};
+      index.insert(index.end(), li.begin(), li.end());
+      for (int64_t t = 0; t < o_.time; ++t) {
+        index[1] = t;
+        for (int i = 0; i < cell_.inputs; ++i) {
+          x[i] = static_cast<F>(inputs_[i].get(index));
+        }
+        if constexpr (sizeof(F) == 4) {
+          cell_.step32(s, x, p, next, y);
+        } else {
+          cell_.step64(s, x, p, next, y);
+        }
+        for (int i = 0; i < K; ++i) {
+          s[i] = next[i];
+          states_[((i * o_.batch + b) * (1 + o_.time) + 1 + t) * n + lane] = s[i];
+        }
+        for (int i = 0; i < O; ++i) {
+          outputs_[((i * o_.batch + b) * o_.time + t) * n + lane] = y[i];
+        }
+      }
+    }
+  }
+}
+
+template <class F>
+F Problem<F>::state(int i, int64_t b, int64_t t, int64_t lane) const {
+  return states_[((i * o_.batch + b) * (1 + o_.time) + 1 + t) * lanes() + lane];
+}
+
+template <class F>
+void Problem<F>::zeroStride(int i, int axis) {
+  inputs_[i].tensor.strides[axis] = 0;
+}
+
+template <class F>
+rnn_status Problem<F>::makePlan(rnn_plan_options options, int64_t time, int64_t width,
+                                rnn_plan** plan) {
+  const rnn_dim_value dims[] = {{"d", width}, {"h", o_.heads}};
+  options.dims = o_.heads ? 2 : 1;
+  options.dim = dims;
+  options.batch = o_.batch;
+  options.time = time;
+  options.compute = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+  return rnn_plan_create(module_.module, &options, plan);
+}
+
+template <class F>
+std::vector<rnn_tensor> Problem<F>::makeArgs(int64_t time, int64_t width,
+                                             std::vector<Array>& results) {
+  const rnn_signature* signature;
+  rnn_module_describe(module_.module, &signature);
+  std::vector<rnn_tensor> args(signature->args);
+  results.clear();
+  results.resize(signature->args);
+  int input = 0, param = 0, initial = 0;
+  for (uint32_t i = 0; i < signature->args; ++i) {
+    const rnn_arg_desc& arg = signature->arg[i];
+    if (arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL) {
+      if (arg.kind == RNN_ARG_FINAL ? o_.final : o_.sequences) {
+        results[i] = arrayFor(arg, time, width, o_.layout);
+        args[i] = results[i].tensor;
+      }
+      continue;
+    }
+    args[i] = arg.kind == RNN_ARG_INPUT   ? inputs_[input++].tensor
+              : arg.kind == RNN_ARG_PARAM ? params_[param++].tensor
+                                          : initial_[initial++].tensor;
+    if (arg.kind == RNN_ARG_INPUT) {
+      args[i].shape[1] = time;
+    }
+    const rnn_tensor_desc& desc = table.tensors[arg.tensor];
+    for (uint32_t a = 0; a < desc.rank; ++a) {
+      if (std::strcmp(desc.dims[a], "d") == 0) {
+        args[i].shape[args[i].rank - desc.rank + a] = width;
+      }
+    }
+    if (arg.kind == RNN_ARG_INITIAL && !o_.initial) {
+      args[i].data = nullptr;
+    }
+  }
+  return args;
+}
+
+template <class F>
+Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, bool compare) {
+  lastTime_ = time = time < 0 ? o_.time : time;
+  lastWidth_ = width = width < 0 ? o_.width : width;
+  Outcome out;
+  rnn_plan* plan = nullptr;
+  out.status = makePlan(options, time, width, &plan);
+  if (out.status != RNN_OK) {
+    out.error = rnn_error_text(module_.context);
+    return out;
+  }
+  const std::vector<rnn_tensor> args = makeArgs(time, width, results);
+  size_t bytes;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  out.info.size = sizeof(out.info);
+  rnn_plan_describe(plan, &out.info);
+  Workspace workspace(bytes);
+  shotSteps = 0;
+  out.status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
+  out.steps = shotSteps;
+  out.error = out.status == RNN_OK ? "" : rnn_error_text(module_.context);
+  out.report.size = sizeof(out.report);
+  if (out.status == RNN_OK || out.status == RNN_NOT_CONVERGED) {
+    rnn_report_read(plan, workspace.data, &out.report);
+  }
+  rnn_plan_destroy(plan);
+  if (compare && out.status == RNN_OK) {
+    out.difference = difference();
+  }
+  return out;
+}
+
+template <class F>
+std::string Problem<F>::runFromThreads(const rnn_plan_options& options, int threads) {
+  rnn_plan* plan = nullptr;
+  if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {
+    return rnn_error_text(module_.context);
+  }
+  size_t bytes;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  std::vector<std::string> differences(threads);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < threads; ++i) {
+    callers.emplace_back([&, i] {
+      std::vector<Array> mine;
+      const std::vector<rnn_tensor> args = makeArgs(o_.time, o_.width, mine);
+      Workspace workspace(bytes);
+      for (int repeat = 0; repeat < 3 && differences[i].empty(); ++repeat) {
+        if (rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr) != RNN_OK) {
+          differences[i] = rnn_error_text(module_.context);
+        } else {
+          differences[i] = compareResults(o_.time, o_.width, mine);
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  rnn_plan_destroy(plan);
+  return *std::max_element(differences.begin(), differences.end());
+}
+
+template <class F>
+std::string Problem<F>::compareResults(int64_t time, int64_t width,
+                                       const std::vector<Array>& results) const {
+  const rnn_signature* signature;
+  rnn_module_describe(module_.module, &signature);
+  const int64_t n = lanes();
+  for (uint32_t i = 0; i < signature->args; ++i) {
+    const rnn_arg_desc& arg = signature->arg[i];
+    if (results[i].bytes.empty()) {
+      continue;
+    }
+    const bool isOutput = table.tensors[arg.tensor].role == RNN_ROLE_OUTPUT;
+    const auto& slots = isOutput ? table.outputs : table.states;
+    for (size_t s = 0; s < slots.size(); ++s) {
+      if (slots[s].tensor != arg.tensor) {
+        continue;
+      }
+      const bool final = arg.kind == RNN_ARG_FINAL;
+      for (int64_t b = 0; b < o_.batch; ++b) {
+        for (int64_t lane = 0; lane < std::max<int64_t>(o_.heads, 1) * width; ++lane) {
+          const std::vector<int64_t> li = laneIndex(lane, width);
+          const int64_t whole = o_.heads ? li[0] * o_.width + li[1] : lane;
+          std::vector<int64_t> index = {b};
+          if (!final) {
+            index.push_back(0);
+          }
+          index.insert(index.end(), li.begin(), li.end());
+          if (o_.table.blockState && !isOutput) {
+            index.push_back(static_cast<int64_t>(s));
+          }
+          for (int64_t t = final ? time - 1 : 0; t < time || (final && t < 0); ++t) {
+            if (!final) {
+              index[1] = t;
+            }
+            const F expected =
+                isOutput ? outputs_[((s * o_.batch + b) * o_.time + t) * n + whole]
+                         : states_[((s * o_.batch + b) * (1 + o_.time) + 1 + t) * n + whole];
+            const F stored =
+                o_.storage == RNN_F32 ? static_cast<F>(static_cast<float>(expected)) : expected;
+            const F got = static_cast<F>(results[i].get(index));
+            if (!sameBits(stored, got)) {
+              std::ostringstream text;
+              text.precision(17);
+              text << "arg " << i << " slot " << s << " batch " << b << " t " << t << " lane "
+                   << lane << ": " << got << ", expected " << stored;
+              return text.str();
+            }
+            if (final) {
+              break;
+            }
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+template class Problem<float>;
+template class Problem<double>;
+
+} // namespace rnnc::test

@@ -1,0 +1,32 @@
+"""Prints the ratios of what tools/bench measured."""
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+out = Path(sys.argv[1])
+
+
+def seconds(name):
+    return json.loads((out / f"{name}.json").read_text())["median_seconds"]
+
+
+def show(title, numerator, denominator, goal):
+    ratio = seconds(numerator) / seconds(denominator)
+    print(f"{title:<58} {ratio:6.2f} x   (goal: {goal})")
+
+
+print()
+for name in ("narrow-by-hand", "narrow-sequential", "narrow-parallel", "wide-by-hand",
+             "wide-sequential", "wide-auto"):
+    print(f"{name:<58} {1e3 * seconds(name):9.3f} ms")
+print()
+show("one channel: parallel faster than sequential by", "narrow-sequential", "narrow-parallel",
+     "3")
+show("one channel: sequential faster than by hand by", "narrow-by-hand", "narrow-sequential", "1")
+show("width 4096: faster than by hand by", "wide-by-hand", "wide-auto", "8")
+times = [line.split() for line in (out / "cold.times").read_text().splitlines()]
+cold = statistics.median(float(end) - float(start) for start, end in times)
+print(f"{'cold rnnc run, from start to end of the process':<58} {1e3 * cold:6.0f} ms  "
+      "(goal: 200 ms to the first kernel call)")

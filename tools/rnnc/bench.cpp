@@ -1,0 +1,195 @@
+// rnnc bench: calls of the chosen schedule and of the other one, in turn, in one run.
+#include "report.h"
+#include "source.h"
+#include "verbs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace rnnc;
+using namespace rnnc::tool;
+
+namespace {
+
+constexpr int kWarmUp = 1;
+constexpr size_t kLeastCalls = 5, kMostCalls = 1000;
+
+/// Seconds of one call, of many.
+struct Timing {
+  std::vector<double> seconds;
+
+  /// Nearest rank.
+  double quantile(double q) const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    size_t rank = static_cast<size_t>(q * static_cast<double>(sorted.size()));
+    return sorted[std::min(rank, sorted.size() - 1)];
+  }
+  double median() const { return quantile(0.5); }
+};
+
+class Bench {
+public:
+  Bench(const Options& options, const Console& console)
+      : options(options), console(console), source(options, console), solver(console) {}
+  int run();
+
+private:
+  int prepare();
+  int measure();
+  int call(Call& call, Timing* timing);
+  Json stats(const Call& call, const Timing& timing) const;
+  Json json() const;
+  void print() const;
+  bool isParallel() const { return chosen.info().schedule == RNN_SCHEDULE_PARALLEL; }
+  /// The sequential schedule is compared with the parallel one only where the choice was ours.
+  bool compares() const {
+    return isParallel() ||
+           (options.schedule == RNN_SCHEDULE_AUTO && solver.table().system[0].carry > 0);
+  }
+  /// How many times the sequential speed the parallel schedule has.
+  double ratio() const {
+    double speed = otherTiming.median() / chosenTiming.median();
+    return isParallel() ? speed : 1 / speed;
+  }
+
+  const Options& options;
+  const Console& console;
+  Source source;
+  Solver solver;
+  CallData data;
+  Call chosen, other;
+  Timing chosenTiming, otherTiming;
+};
+
+} // namespace
+
+int Bench::prepare() {
+  if (int status = checkSupported(options, console))
+    return status;
+  if (int status = source.load())
+    return status;
+  std::unique_ptr<CompiledCell> compiled;
+  if (int status = source.compile(computeType(options), compiled))
+    return status;
+  if (int status = solver.create(std::move(compiled)))
+    return status;
+  if (int status = gatherData(options, console, solver.table(), data))
+    return status;
+  if (int status = solver.prepare(planOptions(options), data, storageType(options), chosen))
+    return status;
+  if (!compares())
+    return kFine;
+  rnn_plan_options plan = isParallel() ? sequentialOptions(options) : planOptions(options);
+  plan.schedule = isParallel() ? RNN_SCHEDULE_SEQUENTIAL : RNN_SCHEDULE_PARALLEL;
+  return solver.prepare(plan, data, storageType(options), other);
+}
+
+int Bench::call(Call& call, Timing* timing) {
+  rnn_status status = call.run();
+  if (status != RNN_OK)
+    return console.error(solver.errorText());
+  if (timing)
+    timing->seconds.push_back(call.seconds());
+  return kFine;
+}
+
+/// The two schedules take turns, so that a machine that slows down slows both.
+int Bench::measure() {
+  for (int i = 0; i < kWarmUp; ++i) {
+    if (int status = call(chosen, nullptr))
+      return status;
+    if (compares())
+      if (int status = call(other, nullptr))
+        return status;
+  }
+  double spent = 0;
+  auto enough = [&] {
+    size_t calls = chosenTiming.seconds.size();
+    return options.repeat
+               ? calls >= static_cast<size_t>(options.repeat)
+               : calls >= kMostCalls || (calls >= kLeastCalls && spent >= options.seconds);
+  };
+  while (!enough()) {
+    if (int status = call(chosen, &chosenTiming))
+      return status;
+    spent += chosen.seconds();
+    if (!compares())
+      continue;
+    if (int status = call(other, &otherTiming))
+      return status;
+    spent += other.seconds();
+  }
+  return kFine;
+}
+
+Json Bench::stats(const Call& call, const Timing& timing) const {
+  double median = timing.median();
+  return {{"schedule", scheduleName(call.info().schedule)},
+          {"median_seconds", median},
+          {"p50_seconds", timing.quantile(0.50)},
+          {"p95_seconds", timing.quantile(0.95)},
+          {"p99_seconds", timing.quantile(0.99)},
+          {"steps_per_second", laneSteps(call.info(), data.sizes) / median},
+          {"calls", timing.seconds.size()},
+          {"plan", planJson(call.info())},
+          {"report", reportJson(call.report())}};
+}
+
+Json Bench::json() const {
+  Json json = stats(chosen, chosenTiming);
+  json["cell"] = source.cellName();
+  json["file"] = options.file;
+  json["device"] = "cpu";
+  json.update(sizesJson(data.sizes));
+  json["dtype"] = storageType(options) == data::DType::F64 ? "f64" : "f32";
+  json["compute"] = dtypeName(computeType(options));
+  json["threads"] = options.threads;
+  json["seed"] = options.seed;
+  json["compile_seconds"] = solver.compiled().compileSeconds();
+  if (compares()) {
+    json["other"] = stats(other, otherTiming);
+    json["parallel_over_sequential"] = ratio();
+  }
+  return json;
+}
+
+void Bench::print() const {
+  printLine("cell", fmt::format("{} of {}", source.cellName(), options.file));
+  printLine("sizes", sizesText(data.sizes));
+  auto line = [&](const Call& call, const Timing& timing) {
+    printLine("schedule", planText(call.info()));
+    if (call.report().tiles)
+      printLine("sweeps", sweepsText(call.report()));
+    printLine("a call",
+              fmt::format("median {}, p95 {}, p99 {} of {} calls; {} steps/s",
+                          secondsText(timing.median()), secondsText(timing.quantile(0.95)),
+                          secondsText(timing.quantile(0.99)), timing.seconds.size(),
+                          countText(laneSteps(call.info(), data.sizes) / timing.median())));
+  };
+  line(chosen, chosenTiming);
+  if (!compares())
+    return;
+  line(other, otherTiming);
+  printLine(
+      "ratio",
+      fmt::format("parallel has {:.2f} times the sequential speed, in turns in one run", ratio()));
+}
+
+int Bench::run() {
+  if (int status = prepare())
+    return status;
+  if (int status = measure())
+    return status;
+  if (options.json)
+    fmt::print("{}", dumpJson(json()));
+  else
+    print();
+  return kFine;
+}
+
+int rnnc::tool::runBench(const Options& options) {
+  Console console(options);
+  return Bench(options, console).run();
+}

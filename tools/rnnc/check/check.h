@@ -1,0 +1,52 @@
+// What `rnnc check` proves about a cell, each proof in a file of its own.
+#pragma once
+
+#include "Newton/Newton.h"
+#include "Rnn/Rnn.h"
+#include "rnn/rnn.h"
+#include "rnnc/Compiler.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rnnc::check {
+
+/// One line of the table.
+struct Row {
+  std::string check, subject, result;
+  bool passed = true;
+};
+using Rows = std::vector<Row>;
+
+/// A cell in every form that the proofs need. Borrowed.
+struct Subject {
+  mutable rnn::CellOp cell;        // what the interpreter runs
+  mutable newton::CellOp newton64; // the systems, computed in float64
+  const CompiledCell* f32 = nullptr;
+  const CompiledCell* f64 = nullptr;
+  uint64_t seed = 0;
+  std::map<std::string, double> params; // --param NAME=VALUE; others are drawn
+  int32_t threads = 0;                  // 0: all
+};
+
+/// The derivative rule of every op of the step, by itself, against differences (float64).
+Rows checkRules(const Subject& subject);
+/// Derived Jacobian of one step against differences, and which entries really are zero (float64).
+Rows checkDerivatives(const Subject& subject);
+/// The carry of a chunk of steps against differences of its end by its start (float64).
+Rows checkCarries(const Subject& subject);
+/// Which elements of the new states an element of the old ones reaches, in the interpreter, against
+/// the derived lanes and pattern.
+Rows checkStructure(const Subject& subject);
+/// Every schedule against the sequential loop, bit for bit.
+Rows checkSchedules(const Subject& subject);
+/// Contraction, measured, and both compute types against the interpreter.
+Rows checkOracle(const Subject& subject);
+
+/// The mean of log |A| a step along a drawn trajectory, over the worst lane: below 0 where the cell
+/// forgets its state. Float64.
+double contractionRate(const Subject& subject, uint32_t system);
+
+} // namespace rnnc::check

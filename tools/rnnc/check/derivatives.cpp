@@ -1,0 +1,143 @@
+// Jacobians and carries against differences.
+#include "check.h"
+#include "differences.h"
+#include "place.h"
+#include "probe.h"
+
+#include "Analysis/Explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+namespace {
+
+constexpr int kDraws = 8; // vectors of random points
+
+/// A carry against differences, over many points.
+struct Comparison {
+  int64_t measured = 0, skipped = 0;
+  double worst = 0;
+  std::string problem; // names the equation
+
+  void compare(newton::SystemOp op, Shooter& shooter);
+  void compareEntry(newton::SystemOp op, uint32_t row, uint32_t column, const double* derived,
+                    const Measured* numeric, uint32_t width);
+};
+
+/// One entry at every column of the vector; `derived` is null where the entry is outside the
+/// pattern.
+void Comparison::compareEntry(newton::SystemOp op, uint32_t row, uint32_t column,
+                              const double* derived, const Measured* numeric, uint32_t width) {
+  auto fail = [&](double is, double expected) {
+    if (problem.empty())
+      problem = fmt::format("d {} / d {}[t-1]: derived {}, differences give {}, in {}",
+                            stateName(op, row), stateName(op, column), is, expected,
+                            equationText(op, row));
+  };
+  for (uint32_t i = 0; i < width; ++i) {
+    if (!derived) {
+      if (std::isfinite(numeric[i].narrow) && numeric[i].narrow != 0)
+        fail(0, numeric[i].narrow);
+      continue;
+    }
+    std::optional<double> expected = numeric[i].value();
+    if (!expected) {
+      ++skipped;
+      continue;
+    }
+    ++measured;
+    double far = distance(derived[i], *expected);
+    worst = std::max(worst, far);
+    if (!(far <= kDerivativeTolerance))
+      fail(derived[i], *expected);
+  }
+}
+
+void Comparison::compare(newton::SystemOp op, Shooter& shooter) {
+  const rnn_system_desc& system = shooter.system();
+  uint32_t k = system.states, width = shooter.width();
+  std::vector<double> carry = shooter.carry();
+  std::vector<const double*> dense(k * k); // null where outside the pattern
+  for (uint32_t c = 0; c < system.carry; ++c)
+    dense[system.carry_index[2 * c] * k + system.carry_index[2 * c + 1]] = &carry[c * width];
+  for (uint32_t column = 0; column < k; ++column) {
+    std::vector<Measured> numeric = differences(shooter, column);
+    for (uint32_t row = 0; row < k; ++row)
+      compareEntry(op, row, column, dense[row * k + column], &numeric[row * width], width);
+  }
+}
+
+/// Every kernel of a system, every length of chunk, at many points.
+Row checkSystem(const Subject& subject, newton::SystemOp op, uint32_t system, const char* name,
+                llvm::ArrayRef<int64_t> lengths) {
+  Row row{name, op.getSymName().str(), "", true};
+  if (!op.hasJacobian()) {
+    row.result = "none derived: the block is dense and runs sequentially";
+    return row;
+  }
+  Comparison all;
+  for (uint32_t kernel = 0; kernel < subject.f64->table()->system[system].kernels; ++kernel)
+    for (int64_t steps : lengths)
+      for (int n = 0; n < kDraws; ++n) {
+        Shooter shooter(*subject.f64, system, kernel, steps, subject.seed + n, subject.params);
+        if (!shooter.ok()) {
+          row.result = subject.f64->lastError();
+          row.passed = false;
+          return row;
+        }
+        all.compare(op, shooter);
+      }
+  row.passed = all.problem.empty() && all.measured >= all.skipped;
+  row.result = !all.problem.empty() ? all.problem
+               : !row.passed        ? fmt::format("could be measured at {} of {} points only",
+                                                  all.measured, all.measured + all.skipped)
+                                    : fmt::format("{} entries, {:.1e} at most from differences",
+                                                  all.measured, all.worst);
+  return row;
+}
+
+Rows checkAgainstDifferences(const Subject& subject, const char* name,
+                             llvm::ArrayRef<int64_t> lengths) {
+  Rows rows;
+  uint32_t system = 0;
+  for (auto op : subject.newton64.ops<newton::SystemOp>())
+    rows.push_back(checkSystem(subject, op, system++, name, lengths));
+  return rows;
+}
+
+} // namespace
+
+Rows rnnc::check::checkDerivatives(const Subject& subject) {
+  return checkAgainstDifferences(subject, "Jacobian of a step", {1});
+}
+
+Rows rnnc::check::checkCarries(const Subject& subject) {
+  return checkAgainstDifferences(subject, "product over a chunk", {2, 3, 5});
+}
+
+double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
+  constexpr int64_t kLength = 64; // longer products of a chaotic cell overflow
+  Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
+  if (!shooter.ok() || shooter.system().carry == 0)
+    return NAN;
+  const rnn_module_table& table = *subject.f64->table();
+  for (uint32_t i = 0; i < shooter.system().states; ++i) {
+    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
+    std::vector<double> near = drawAround(state.fill, subject.seed, state.name, shooter.width());
+    std::copy(near.begin(), near.end(), shooter.start.begin() + i * shooter.width());
+  }
+  std::vector<double> carry = shooter.carry();
+  double worst = -INFINITY;
+  for (uint32_t i = 0; i < shooter.width(); ++i) {
+    double norm = 0;
+    for (uint32_t c = 0; c < shooter.system().carry; ++c)
+      norm = std::hypot(norm, carry[c * shooter.width() + i]);
+    worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
+  }
+  return worst;
+}

@@ -1,0 +1,171 @@
+// Contraction, and the compiled cell against the interpreter.
+#include "check.h"
+#include "probe.h"
+
+#include "rnnc/Interpreter.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int kPerturbations = 3;
+constexpr double kSlack = 32; // roundings of a step, in terms of roundings of what it reads
+
+bool isResult(rnn_arg_kind kind) { return kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL; }
+
+/// The arguments of a call as the interpreter takes them, each moved by up to `relative` of itself.
+struct InterpreterCall {
+  Arrays inputs, params, initial;
+
+  InterpreterCall(const CallBuffers& call, const rnn_module_table& table, double relative,
+                  uint64_t seed);
+};
+
+InterpreterCall::InterpreterCall(const CallBuffers& call, const rnn_module_table& table,
+                                 double relative, uint64_t seed) {
+  for (const auto& argument : call.arguments) {
+    if (isResult(argument.desc.kind))
+      continue;
+    std::string name = table.tensor[argument.desc.tensor].name;
+    Array array{argument.shape, argument.values};
+    if (relative > 0) {
+      std::vector<double> sign = draw(seed, "move " + name, array.data.size(), 1);
+      for (size_t i = 0; i < array.data.size(); ++i)
+        array.data[i] *= 1 + std::copysign(relative, sign[i]);
+    }
+    (argument.desc.kind == RNN_ARG_INPUT   ? inputs
+     : argument.desc.kind == RNN_ARG_PARAM ? params
+                                           : initial)[name] = std::move(array);
+  }
+}
+
+/// What the interpreter gives, and how much it gives way when its arguments are rounded otherwise:
+/// near a branch, or where a cell stretches, no two arithmetics agree better than that.
+struct Expected {
+  Interpreter::Result result;
+  std::vector<Interpreter::Result> moved;
+
+  static const Array& get(const Interpreter::Result& result, rnn_arg_kind kind,
+                          const std::string& name) {
+    return kind == RNN_ARG_FINAL ? result.finals.at(name) : result.sequences.at(name);
+  }
+};
+
+llvm::Expected<Expected> interpret(const Subject& subject, const CallBuffers& call,
+                                   const rnn_module_table& table, double rounding) {
+  auto interpreter = Interpreter::create(subject.cell, call.sizes());
+  if (!interpreter)
+    return interpreter.takeError();
+  Expected expected;
+  for (int n = 0; n <= kPerturbations; ++n) {
+    InterpreterCall arguments(call, table, n ? rounding : 0, subject.seed + n);
+    auto result = interpreter->run(call.batchSize(), call.timeSize(), arguments.inputs,
+                                   arguments.params, arguments.initial);
+    if (!result)
+      return result.takeError();
+    if (n == 0)
+      expected.result = std::move(*result);
+    else
+      expected.moved.push_back(std::move(*result));
+  }
+  return expected;
+}
+
+/// Rounds what the compiled cell is given, so that both compute on the same numbers.
+void roundToF32(CallBuffers& call) {
+  for (auto& argument : call.arguments)
+    for (double& value : argument.values)
+      value = static_cast<float>(value);
+}
+
+struct Worst {
+  double far = 0;
+  std::string problem;
+
+  void compare(const CallBuffers::Argument& argument, const std::string& name,
+               const Expected& expected, double bound);
+};
+
+void Worst::compare(const CallBuffers::Argument& argument, const std::string& name,
+                    const Expected& expected, double bound) {
+  const Array& right = Expected::get(expected.result, argument.desc.kind, name);
+  for (size_t i = 0; i < argument.values.size(); ++i) {
+    double distanceHere = distance(argument.values[i], right.data[i]), allowed = bound;
+    far = std::max(far, distanceHere);
+    if (distanceHere <= bound)
+      continue;
+    for (const Interpreter::Result& moved : expected.moved)
+      allowed +=
+          kSlack * distance(Expected::get(moved, argument.desc.kind, name).data[i], right.data[i]);
+    if (distanceHere > allowed && problem.empty())
+      problem = fmt::format("{}[t], element {}: {}, the interpreter gives {}", name, i,
+                            argument.values[i], right.data[i]);
+  }
+}
+
+Row compare(rnn_context* context, const Subject& subject, rnn_dtype type, int64_t time,
+            double bound) {
+  const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
+  const rnn_module_table& table = *cell.table();
+  Row row{type == RNN_F64 ? "interpreter, f64" : "interpreter, f32", fmt::format("T = {}", time),
+          "", false};
+  CallBuffers call(cell, subject, kLanes, time);
+  if (type == RNN_F32)
+    roundToF32(call);
+  auto expected = interpret(subject, call, table, type == RNN_F64 ? 0x1p-53 : 0x1p-24);
+  if (!expected) {
+    row.result = llvm::toString(expected.takeError());
+    return row;
+  }
+  rnn_plan_options options = call.options(type);
+  options.schedule = RNN_SCHEDULE_SEQUENTIAL; // the others have its bits
+  if (auto error = call.run(context, options)) {
+    row.result = *error;
+    return row;
+  }
+  Worst worst;
+  for (const auto& argument : call.arguments)
+    if (isResult(argument.desc.kind))
+      worst.compare(argument, table.tensor[argument.desc.tensor].name, *expected, bound);
+  row.passed = worst.problem.empty();
+  row.result = row.passed ? fmt::format("{:.1e} at most, {:.0e} allowed{}", worst.far, bound,
+                                        worst.far > bound ? " where rounding is not amplified" : "")
+                          : worst.problem;
+  return row;
+}
+
+} // namespace
+
+Rows rnnc::check::checkOracle(const Subject& subject) {
+  Rows rows;
+  bool contractive = true;
+  uint32_t index = 0;
+  newton::CellOp newton64 = subject.newton64;
+  for (auto op : newton64.ops<newton::SystemOp>()) {
+    double rate = contractionRate(subject, index++);
+    contractive &= rate < 0;
+    rows.push_back({"contraction", op.getSymName().str(),
+                    std::isnan(rate) ? "not measured: no Jacobian"
+                                     : fmt::format("log |A| = {:+.3f} a step: {}", rate,
+                                                   rate < 0 ? "contracts" : "does not contract"),
+                    true});
+  }
+  rnn_context* context = nullptr;
+  if (rnn_context_create(&context) != RNN_OK)
+    return {{"interpreter", "", "no context", false}};
+  // A cell that does not contract can be compared for a few steps only (SOLVER.md section 8).
+  std::vector<int64_t> times =
+      contractive ? std::vector<int64_t>{1, 257, 4097} : std::vector<int64_t>{1, 2, 8};
+  for (auto [type, bound] : {std::pair(RNN_F32, 1e-5), std::pair(RNN_F64, 1e-12)})
+    for (int64_t time : times)
+      rows.push_back(compare(context, subject, type, time, bound));
+  rnn_context_destroy(context);
+  return rows;
+}

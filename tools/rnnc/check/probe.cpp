@@ -1,0 +1,257 @@
+// Kernels and plans called on drawn data.
+#include "probe.h"
+
+#include "data/Random.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+std::vector<double> rnnc::check::draw(uint64_t seed, const std::string& name, size_t count,
+                                      double scale) {
+  if (count == 0)
+    return {};
+  auto spec = data::parseRandom(fmt::format("{}:normal(0,{})", name, scale));
+  auto array = data::randomArray(*spec, seed, data::DType::F64, {static_cast<int64_t>(count)});
+  auto values = array->values<double>();
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> rnnc::check::drawAround(double fill, uint64_t seed, const std::string& name,
+                                            size_t count) {
+  std::vector<double> values = draw(seed, name, count, 0.1);
+  for (double& value : values)
+    value += fill;
+  return values;
+}
+
+double rnnc::check::distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b)))
+    return 0;
+  double d = std::fabs(a - b) / (1 + std::fabs(b));
+  return std::isnan(d) ? INFINITY : d;
+}
+
+Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps,
+                 uint64_t seed, const std::map<std::string, double>& fixed)
+    : desc(&cell.table()->system[system]), kernelWidth(desc->kernel[kernel].width), steps(steps) {
+  const rnn_module_table& table = *cell.table();
+  plain = table.resolve(table.resolve_context, system, kernel, 0);
+  if (desc->carry)
+    jacobian = table.resolve(table.resolve_context, system, kernel, 1);
+  start = draw(seed, "state", desc->states * kernelWidth, 0.5);
+  inputs = draw(seed, "input", desc->inputs * steps * kernelWidth, 0.5);
+  params = draw(seed, "param", desc->params * kernelWidth, 0.5);
+  for (uint32_t p = 0; p < desc->params; ++p)
+    if (auto it = fixed.find(table.tensor[desc->param_slots[p].tensor].name); it != fixed.end())
+      std::fill_n(params.begin() + p * kernelWidth, kernelWidth, it->second);
+  finite.resize(kernelWidth);
+  ignored.resize(kernelWidth * (desc->states + desc->outputs));
+}
+
+void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry) {
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  std::vector<int64_t> inStride(desc->inputs, kernelWidth), outStride;
+  for (uint32_t i = 0; i < desc->inputs; ++i)
+    in.push_back(inputs.data() + i * steps * kernelWidth);
+  for (uint32_t i = 0; i < desc->states + desc->outputs; ++i) {
+    out.push_back(ignored.data() + i * kernelWidth);
+    outStride.push_back(0);
+  }
+  rnn_shoot_args args{steps, in.data(),  inStride.data(),  params.data(), state.data(),
+                      carry, out.data(), outStride.data(), finite.data()};
+  kernel(&args);
+}
+
+std::vector<double> Shooter::shoot(const std::vector<double>& from) {
+  std::vector<double> state = from;
+  run(plain, state, nullptr);
+  return state;
+}
+
+std::vector<double> Shooter::carry() {
+  std::vector<double> state = start, product(desc->carry * kernelWidth);
+  run(jacobian, state, product.data());
+  return product;
+}
+
+std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column) {
+  uint32_t width = shooter.width();
+  auto moved = [&](double by) {
+    std::vector<double> from = shooter.start;
+    for (uint32_t i = 0; i < width; ++i)
+      from[column * width + i] += by;
+    return shooter.shoot(from);
+  };
+  std::vector<Measured> result(shooter.start.size());
+  for (bool isWide : {true, false}) {
+    double h = isWide ? kWide : kNarrow;
+    auto up = moved(h), down = moved(-h), up2 = moved(2 * h), down2 = moved(-2 * h);
+    for (size_t i = 0; i < result.size(); ++i)
+      (isWide ? result[i].wide : result[i].narrow) =
+          fourthOrder(up[i], down[i], up2[i], down2[i], h);
+  }
+  return result;
+}
+
+CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes,
+                         int64_t time)
+    : cell(cell), batch(1), time(time), threads(subject.threads) {
+  const rnn_module_table& table = *cell.table();
+  for (uint32_t t = 0; t < table.tensors; ++t)
+    for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
+      if (table.tensor[t].sizes[a] < 0)
+        dims[table.tensor[t].dims[a]] = 1;
+  // The first free lane axis of the first system carries the lanes.
+  bool placed = false;
+  if (table.systems)
+    for (uint32_t a = 0; a < table.system[0].lane_rank && !placed; ++a)
+      if (table.system[0].lane_sizes[a] < 0)
+        dims[table.system[0].lane_axes[a]] = lanes, placed = true;
+  if (!placed)
+    batch = lanes;
+  for (const auto& [name, size] : dims)
+    dimValues.push_back({name.c_str(), size});
+
+  auto add = [&](rnn_arg_kind kind, uint32_t tensor) {
+    arguments.push_back({{kind, tensor}, shapeOf(tensor, kind), {}, {}});
+    Argument& argument = arguments.back();
+    size_t count = 1;
+    for (int64_t size : argument.shape)
+      count *= size;
+    std::string name = table.tensor[tensor].name;
+    auto fixed = subject.params.find(name);
+    if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
+      argument.values.assign(count, fixed->second);
+    else if (kind == RNN_ARG_INITIAL)
+      argument.values =
+          drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);
+    else if (kind == RNN_ARG_INPUT || kind == RNN_ARG_PARAM)
+      argument.values = draw(subject.seed, name, count, 0.3);
+    else
+      argument.values.assign(count, 0);
+  };
+  auto each = [&](rnn_role role, rnn_arg_kind kind, bool hiddenToo) {
+    for (uint32_t t = 0; t < table.tensors; ++t)
+      if (table.tensor[t].role == role && (hiddenToo || !table.tensor[t].hidden))
+        add(kind, t);
+  };
+  each(RNN_ROLE_INPUT, RNN_ARG_INPUT, true);
+  each(RNN_ROLE_PARAM, RNN_ARG_PARAM, true);
+  each(RNN_ROLE_STATE, RNN_ARG_SEQUENCE, false);
+  each(RNN_ROLE_OUTPUT, RNN_ARG_SEQUENCE, true);
+  each(RNN_ROLE_STATE, RNN_ARG_INITIAL, true);
+  each(RNN_ROLE_STATE, RNN_ARG_FINAL, true);
+}
+
+std::vector<int64_t> CallBuffers::shapeOf(uint32_t tensor, rnn_arg_kind kind) const {
+  const rnn_tensor_desc& desc = cell.table()->tensor[tensor];
+  std::vector<int64_t> shape;
+  if (kind != RNN_ARG_PARAM)
+    shape.push_back(batch);
+  if (kind == RNN_ARG_INPUT || kind == RNN_ARG_SEQUENCE)
+    shape.push_back(time);
+  for (uint32_t a = 0; a < desc.rank; ++a)
+    shape.push_back(desc.sizes[a] < 0 ? dims.at(desc.dims[a]) : desc.sizes[a]);
+  return shape;
+}
+
+rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
+  rnn_plan_options options{};
+  options.size = sizeof options;
+  options.dims = dimValues.size();
+  options.dim = dimValues.data();
+  options.batch = batch;
+  options.time = time;
+  options.compute = compute;
+  options.tolerance = 0;
+  options.threads = threads;
+  return options;
+}
+
+void CallBuffers::convert(rnn_dtype type) {
+  for (Argument& argument : arguments) {
+    argument.raw.assign(argument.values.size() * (type == RNN_F64 ? 8 : 4), 0);
+    for (size_t i = 0; i < argument.values.size(); ++i) {
+      float narrow = static_cast<float>(argument.values[i]);
+      if (type == RNN_F64)
+        std::memcpy(argument.raw.data() + 8 * i, &argument.values[i], 8);
+      else
+        std::memcpy(argument.raw.data() + 4 * i, &narrow, 4);
+    }
+  }
+}
+
+std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
+  convert(options.compute);
+  rnn_module* module = nullptr;
+  rnn_plan* plan = nullptr;
+  auto failed = [&]() -> std::optional<std::string> {
+    std::string text = rnn_error_text(context);
+    rnn_plan_destroy(plan);
+    rnn_module_destroy(module);
+    return text;
+  };
+  if (rnn_module_from_table(context, cell.table(), &module) != RNN_OK ||
+      rnn_plan_create(module, &options, &plan) != RNN_OK)
+    return failed();
+  std::vector<rnn_tensor> tensors;
+  for (Argument& argument : arguments) {
+    rnn_tensor tensor{};
+    tensor.data = argument.raw.empty() ? nullptr : argument.raw.data();
+    tensor.dtype = options.compute;
+    tensor.rank = argument.shape.size();
+    int64_t stride = 1;
+    for (size_t a = argument.shape.size(); a-- > 0;) {
+      tensor.shape[a] = argument.shape[a];
+      tensor.strides[a] = stride;
+      stride *= argument.shape[a];
+    }
+    tensors.push_back(tensor);
+  }
+  size_t bytes = 0;
+  if (rnn_plan_sizes(plan, &bytes, nullptr, nullptr) != RNN_OK)
+    return failed();
+  std::vector<unsigned char> workspace(bytes + 64);
+  void* aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) &
+                                          ~uintptr_t{63});
+  if (rnn_forward(plan, tensors.data(), aligned, nullptr, nullptr) != RNN_OK)
+    return failed();
+  rnn_plan_destroy(plan);
+  rnn_module_destroy(module);
+  for (Argument& argument : arguments)
+    for (size_t i = 0; i < argument.values.size(); ++i) {
+      float narrow;
+      if (options.compute == RNN_F64) {
+        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
+      } else {
+        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
+        argument.values[i] = narrow;
+      }
+    }
+  return std::nullopt;
+}
+
+std::optional<std::string> rnnc::check::firstDifference(const CallBuffers& a, const CallBuffers& b,
+                                                        const rnn_module_table& table,
+                                                        rnn_dtype type) {
+  size_t size = type == RNN_F64 ? 8 : 4;
+  for (size_t n = 0; n < a.arguments.size(); ++n) {
+    const auto &x = a.arguments[n], &y = b.arguments[n];
+    if (x.raw == y.raw)
+      continue;
+    for (size_t i = 0; i < x.values.size(); ++i) {
+      bool same = std::memcmp(x.raw.data() + size * i, y.raw.data() + size * i, size) == 0 ||
+                  (std::isnan(x.values[i]) && std::isnan(y.values[i]));
+      if (!same)
+        return fmt::format("{} differs first at element {}: {} and {}",
+                           table.tensor[x.desc.tensor].name, i, x.values[i], y.values[i]);
+    }
+  }
+  return std::nullopt;
+}

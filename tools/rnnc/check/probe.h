@@ -1,0 +1,84 @@
+// Kernels and plans called on drawn data: what the proofs share.
+#pragma once
+
+#include "check.h"
+#include "differences.h"
+
+#include <functional>
+#include <optional>
+
+namespace rnnc::check {
+
+/// Drawn numbers that depend on the seed and a name alone. normal(0, scale).
+std::vector<double> draw(uint64_t seed, const std::string& name, size_t count, double scale);
+
+/// Starts near a state's own: far from there a cell may be another one (the logistic map leaves
+/// [0, 1] and blows up).
+std::vector<double> drawAround(double fill, uint64_t seed, const std::string& name, size_t count);
+
+/// A kernel of a system in float64 with buffers of its own: every column is a random point.
+class Shooter {
+public:
+  Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps, uint64_t seed,
+          const std::map<std::string, double>& params);
+
+  uint32_t width() const { return kernelWidth; }
+  const rnn_system_desc& system() const { return *desc; }
+  std::vector<double> start; // [states][width]
+
+  /// End states for a start; the carry too where asked.
+  std::vector<double> shoot(const std::vector<double>& from);
+  std::vector<double> carry();
+  bool ok() const { return plain && (desc->carry == 0 || jacobian); }
+
+private:
+  void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry);
+
+  const rnn_system_desc* desc;
+  uint32_t kernelWidth;
+  int64_t steps;
+  rnn_shoot_fn plain = nullptr, jacobian = nullptr;
+  std::vector<double> inputs, params, finite, ignored;
+};
+
+/// Differences of the end states along state `column`, for every state and column of the vector:
+/// [states][width].
+std::vector<Measured> differences(Shooter& shooter, uint32_t column);
+
+/// Tensors for a plan, drawn: sizes for a number of lanes, every argument of the signature.
+class CallBuffers {
+public:
+  /// Lanes along the first free lane axis, or along the batch where there is none.
+  CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes, int64_t time);
+
+  rnn_plan_options options(rnn_dtype compute) const;
+  /// Runs a plan; an error text where it failed. Results go to `results`.
+  std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
+
+  const std::map<std::string, int64_t>& sizes() const { return dims; }
+  int64_t batchSize() const { return batch; }
+  int64_t timeSize() const { return time; }
+  std::vector<int64_t> shapeOf(uint32_t tensor, rnn_arg_kind kind) const;
+
+  struct Argument {
+    rnn_arg_desc desc;
+    std::vector<int64_t> shape;
+    std::vector<double> values;     // drawn (inputs, params, initial states) or results
+    std::vector<unsigned char> raw; // in the compute type
+  };
+  std::vector<Argument> arguments;
+
+private:
+  void convert(rnn_dtype type);
+  const CompiledCell& cell;
+  std::map<std::string, int64_t> dims;
+  std::vector<rnn_dim_value> dimValues;
+  int64_t batch, time;
+  int32_t threads;
+};
+
+/// Whether all results of two runs have the same bits (any NaN equals any NaN); else which differs.
+std::optional<std::string> firstDifference(const CallBuffers& a, const CallBuffers& b,
+                                           const rnn_module_table& table, rnn_dtype type);
+
+} // namespace rnnc::check

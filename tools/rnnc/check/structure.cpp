@@ -1,0 +1,166 @@
+// Lanes and pattern against the interpreter: which elements does an element reach?
+#include "check.h"
+#include "probe.h"
+
+#include "rnnc/Interpreter.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+namespace {
+
+using Role = Interpreter::Declaration::Role;
+
+constexpr int kDraws = 4;
+
+/// Element `flat` of a tensor as an index.
+std::vector<int64_t> unflatten(const std::vector<int64_t>& shape, int64_t flat) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t a = shape.size(); a-- > 0;) {
+    index[a] = flat % shape[a];
+    flat /= shape[a];
+  }
+  return index;
+}
+
+/// Which state of which system an element is, and in which lane: -1 for none.
+struct Place {
+  int64_t system = -1, state = -1;
+  std::vector<int64_t> lane;
+};
+
+Place placeOf(const rnn_module_table& table, const std::string& tensor,
+              const std::vector<int64_t>& index) {
+  for (uint32_t s = 0; s < table.systems; ++s) {
+    const rnn_system_desc& system = table.system[s];
+    for (uint32_t i = 0; i < system.states; ++i) {
+      const rnn_slot& slot = system.state_slots[i];
+      if (tensor != table.tensor[slot.tensor].name)
+        continue;
+      Place place{s, i, std::vector<int64_t>(system.lane_rank, 0)};
+      bool matches = true;
+      for (size_t a = 0; a < index.size(); ++a) {
+        if (slot.lane_axis[a] >= 0)
+          place.lane[slot.lane_axis[a]] = index[a];
+        else
+          matches &= slot.at[a] == index[a];
+      }
+      if (matches)
+        return place;
+    }
+  }
+  return {};
+}
+
+/// Whether the derived structure lets `from` reach `to` in one step.
+bool mayReach(newton::CellOp cell, const Place& from, const Place& to) {
+  if (from.system != to.system || from.lane != to.lane)
+    return false;
+  int64_t n = 0;
+  for (auto system : cell.ops<newton::SystemOp>()) {
+    if (n++ != from.system)
+      continue;
+    if (!system.getStructure())
+      return true; // dense: nothing was claimed
+    llvm::ArrayRef<int64_t> entries = system.getStructure()->getEntries();
+    for (size_t i = 0; i < entries.size(); i += 2)
+      if (entries[i] == to.state && entries[i + 1] == from.state)
+        return true;
+  }
+  return false;
+}
+
+/// One step from drawn states, and from the same with one element moved.
+struct Probe {
+  const Subject& subject;
+  const rnn_module_table& table;
+  const Interpreter& interpreter;
+  int64_t pairs = 0;
+  Arrays states{}, inputs{}, params{};
+
+  /// What is wrong; empty where nothing is.
+  std::string run(uint64_t seed);
+
+private:
+  void drawArrays(uint64_t seed);
+  std::string move(const std::string& name, size_t element, const Arrays& base);
+};
+
+void Probe::drawArrays(uint64_t seed) {
+  for (const auto& decl : interpreter.declarations()) {
+    size_t count = 1;
+    for (int64_t size : decl.shape)
+      count *= size;
+    Array array{decl.shape, draw(seed, decl.name, count, 0.5)};
+    if (auto it = subject.params.find(decl.name); it != subject.params.end())
+      array.data.assign(count, it->second);
+    if (decl.role == Role::State)
+      states[decl.name] = std::move(array);
+    else if (decl.role == Role::Input)
+      inputs[decl.name] = std::move(array);
+    else if (decl.role == Role::Param)
+      params[decl.name] = std::move(array);
+  }
+}
+
+std::string Probe::move(const std::string& name, size_t element, const Arrays& base) {
+  Arrays moved = states;
+  moved[name].data[element] += 0.25;
+  auto after = interpreter.step(moved, inputs, params);
+  if (!after)
+    return llvm::toString(after.takeError());
+  Place from = placeOf(table, name, unflatten(states[name].shape, element));
+  for (const auto& [toName, toArray] : states)
+    for (size_t j = 0; j < toArray.data.size(); ++j) {
+      ++pairs;
+      double a = base.at(toName).data[j], b = after->at(toName).data[j];
+      if (std::memcmp(&a, &b, sizeof a) == 0)
+        continue;
+      Place to = placeOf(table, toName, unflatten(toArray.shape, j));
+      if (!mayReach(subject.newton64, from, to))
+        return fmt::format("{}[t], element {}, reads {}[t-1], element {}, which was derived to be "
+                           "impossible",
+                           toName, j, name, element);
+    }
+  return "";
+}
+
+std::string Probe::run(uint64_t seed) {
+  drawArrays(seed);
+  auto base = interpreter.step(states, inputs, params);
+  if (!base)
+    return llvm::toString(base.takeError());
+  for (const auto& [name, array] : states)
+    for (size_t i = 0; i < array.data.size(); ++i)
+      if (std::string problem = move(name, i, *base); !problem.empty())
+        return problem;
+  return "";
+}
+
+} // namespace
+
+Rows rnnc::check::checkStructure(const Subject& subject) {
+  const char* name = "structure";
+  const rnn_module_table& table = *subject.f64->table();
+  std::map<std::string, int64_t> sizes; // free dims get different small sizes
+  int64_t next = 2;
+  for (uint32_t t = 0; t < table.tensors; ++t)
+    for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
+      if (table.tensor[t].sizes[a] < 0 && !sizes.count(table.tensor[t].dims[a]))
+        sizes[table.tensor[t].dims[a]] = next++;
+  auto interpreter = Interpreter::create(subject.cell, sizes);
+  if (!interpreter)
+    return {{name, table.cell, llvm::toString(interpreter.takeError()), false}};
+
+  Probe probe{subject, table, *interpreter};
+  for (int n = 0; n < kDraws; ++n)
+    if (std::string problem = probe.run(subject.seed + n); !problem.empty())
+      return {{name, table.cell, problem, false}};
+  return {{name, table.cell,
+           fmt::format("{} pairs of elements probed, none outside the pattern", probe.pairs),
+           true}};
+}

@@ -1,0 +1,202 @@
+// rnnc explain: what was derived about a cell, and the schedule that follows; or the long text of
+// an error code.
+#include "check/place.h"
+#include "report.h"
+#include "source.h"
+#include "verbs.h"
+
+#include "Analysis/Cost.h"
+#include "Analysis/Explain.h"
+#include "Analysis/Formula.h"
+#include "Analysis/LaneAxes.h"
+
+#include <fmt/ranges.h>
+
+#include <cctype>
+
+using namespace rnnc;
+using namespace rnnc::tool;
+
+/// RNN0102, in any case.
+static bool isCode(std::string_view text) {
+  if (text.size() != 7)
+    return false;
+  for (size_t i = 0; i < 7; ++i)
+    if (i < 3 ? std::toupper(static_cast<unsigned char>(text[i])) != "RNN"[i]
+              : !std::isdigit(static_cast<unsigned char>(text[i])))
+      return false;
+  return true;
+}
+
+static int explainCode(const Options& options, const Console& console) {
+  std::string code = "RNN" + options.file.substr(3);
+  const CodeText* found = findCode(code);
+  if (!found) {
+    std::vector<std::string> codes;
+    for (const CodeText* known : allCodes())
+      codes.push_back(known->code);
+    auto near = nearest(code, codes);
+    return console.error(fmt::format("there is no code {}", code),
+                         near ? "did you mean " + *near + "?"
+                              : fmt::format("the codes are {}", fmt::join(codes, " ")));
+  }
+  if (options.json)
+    fmt::print("{}",
+               dumpJson({{"code", found->code}, {"title", found->title}, {"text", found->text}}));
+  else
+    fmt::print("{}: {}\n\n{}\n", found->code, found->title, found->text);
+  return kFine;
+}
+
+namespace {
+
+class Explainer {
+public:
+  Explainer(const Options& options, const Console& console)
+      : options(options), console(console), source(options, console), solver(console) {}
+  int run();
+
+private:
+  int planSchedule();
+  void print();
+  Json json();
+  Json systemJson(newton::SystemOp system);
+  /// "file:line:col: the term that couples axis k of h", for every axis that is no lane axis.
+  std::vector<std::string> couplings();
+  std::string why() const;
+  newton::CellOp cell() { return *newton->getOps<newton::CellOp>().begin(); }
+
+  const Options& options;
+  const Console& console;
+  Source source;
+  Solver solver;
+  mlir::OwningOpRef<mlir::ModuleOp> newton;
+  CallSizes sizes;
+  rnn_plan_info info{};
+};
+
+} // namespace
+
+std::vector<std::string> Explainer::couplings() {
+  std::vector<std::string> lines;
+  if (!source.cell())
+    return lines;
+  LaneAxes axes(source.cell());
+  for (const StateGroup& group : axes.groups())
+    for (const StateGroup::Coupling& coupling : group.couplings) {
+      rnn::StateOp state = coupling.state;
+      auto type = llvm::cast<rnn::ArrayType>(state.getType());
+      std::string axis = type.getDims()[coupling.axis].str();
+      mlir::Operation* by = coupling.by ? coupling.by : state.getOperation();
+      std::string what =
+          fmt::format("axis '{}' of {} belongs to the block: ", axis, state.getSymName().str());
+      what += coupling.by ? "coupled by the term at " + check::placeText(by->getLoc())
+                          : "another state of the group has no such axis";
+      lines.push_back(std::move(what));
+    }
+  return lines;
+}
+
+int Explainer::planSchedule() {
+  std::unique_ptr<CompiledCell> compiled;
+  if (int status = source.compile(computeType(options), compiled))
+    return status;
+  if (int status = solver.create(std::move(compiled)))
+    return status;
+  if (int status = bindSizes(options, console, solver.table(), sizes))
+    return status;
+  rnn_plan_options plan = planOptions(options);
+  PlanPtr made;
+  if (int status = solver.plan(plan, sizes, made))
+    return status;
+  info.size = sizeof(info);
+  if (rnn_plan_describe(made.get(), &info) != RNN_OK)
+    return source.bug("the plan cannot be described");
+  return kFine;
+}
+
+/// Why this schedule: the estimates, or that there was no choice.
+std::string Explainer::why() const {
+  if (solver.table().system[0].carry == 0)
+    return "sequential only: the block has no Jacobian";
+  std::string estimates =
+      fmt::format("estimated: parallel {}, sequential {}", secondsText(info.seconds_parallel),
+                  secondsText(info.seconds_sequential));
+  return options.schedule == RNN_SCHEDULE_AUTO ? estimates : "as asked for; " + estimates;
+}
+
+void Explainer::print() {
+  fmt::print("{} of {}\n", source.cellName(), options.file);
+  for (auto system : cell().ops<newton::SystemOp>())
+    fmt::print("\nsystem {}\n{}", system.getSymName().str(), explainSystem(system));
+  for (const std::string& line : couplings())
+    fmt::print("  coupling    {}\n", line);
+  fmt::print("\nschedule for {}, {}\n", sizesText(sizes), dtypeName(computeType(options)));
+  fmt::print("  chosen      {}\n  why         {}\n", planText(info), why());
+}
+
+Json Explainer::systemJson(newton::SystemOp system) {
+  Json json{
+      {"name", system.getSymName().str()}, {"lanes", Json::array()}, {"states", Json::array()}};
+  for (mlir::Attribute axis : system.getLaneAxes())
+    json["lanes"].push_back(llvm::cast<mlir::StringAttr>(axis).getValue().str());
+  for (int64_t i = 0; i < system.numStates(); ++i)
+    json["states"].push_back(stateName(system, i));
+  StepCost step = costOfStep(system);
+  json["step"] = definitions(system.stepBlock(), system);
+  json["cost"] = {{"operations", step.operations},
+                  {"functions", step.functions},
+                  {"latency_cycles", step.latency},
+                  {"throughput_cycles", step.throughput}};
+  if (!system.hasJacobian()) {
+    json["structure"] = "dense";
+    return json;
+  }
+  newton::StructureAttr structure = *system.getStructure();
+  json["structure"] = structure.describe();
+  json["linear"] = structure.getLinear();
+  json["constant"] = structure.getConstant();
+  json["carry"] = structure.numCarry();
+  auto values = system.getJacobian().front().getTerminator()->getOperands();
+  for (int64_t i = 0; i < structure.numEntries(); ++i)
+    json["jacobian"].push_back({{"row", stateName(system, structure.getEntries()[2 * i])},
+                                {"column", stateName(system, structure.getEntries()[2 * i + 1])},
+                                {"value", formula(values[i], system)}});
+  return json;
+}
+
+Json Explainer::json() {
+  Json json{{"cell", source.cellName()}, {"file", options.file}, {"systems", Json::array()}};
+  for (auto system : cell().ops<newton::SystemOp>())
+    json["systems"].push_back(systemJson(system));
+  json["couplings"] = couplings();
+  json.update(sizesJson(sizes));
+  json["compute"] = dtypeName(computeType(options));
+  json["schedule"] = scheduleName(info.schedule);
+  json["plan"] = planJson(info);
+  json["why"] = why();
+  return json;
+}
+
+int Explainer::run() {
+  if (int status = checkSupported(options, console))
+    return status;
+  if (int status = source.load())
+    return status;
+  if (int status = source.lower(computeType(options), newton))
+    return status;
+  if (int status = planSchedule())
+    return status;
+  if (options.json)
+    fmt::print("{}", dumpJson(json()));
+  else
+    print();
+  return kFine;
+}
+
+int rnnc::tool::runExplain(const Options& options) {
+  Console console(options);
+  if (isCode(options.file))
+    return explainCode(options, console);
+  return Explainer(options, console).run();
+}

@@ -1,0 +1,31 @@
+// rnnc: one verb of the command line, and its exit status.
+#include "console.h"
+#include "options.h"
+#include "verbs.h"
+
+using namespace rnnc::tool;
+
+int main(int argc, char** argv) {
+  ParsedOptions parsed = parseOptions(argc, argv);
+  if (!parsed.options) {
+    if (!parsed.error.empty())
+      Console(parsed.errorFormat, Color::Auto, false).error(parsed.error, parsed.hint);
+    return parsed.exitCode;
+  }
+  const Options& options = *parsed.options;
+  switch (options.verb) {
+  case Verb::Run:
+    return runRun(options);
+  case Verb::Build:
+    return runBuild(options);
+  case Verb::Check:
+    return runCheck(options);
+  case Verb::Explain:
+    return runExplain(options);
+  case Verb::Bench:
+    return runBench(options);
+  case Verb::Doctor:
+    return runDoctor(options);
+  }
+  return kUsage;
+}

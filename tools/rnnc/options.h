@@ -1,0 +1,83 @@
+// The command line as data. No CLI11 and no compiler in here.
+#pragma once
+
+#include "rnn/rnn.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rnnc::tool {
+
+/// INTERFACES.md: exit status.
+enum ExitCode : int {
+  kFine = 0,
+  kFailure = 1, ///< the user's file or data, not supported yet, not converged, a failed check
+  kUsage = 2,
+  kMissing = 3, ///< a device or library
+  kBug = 70,
+};
+
+enum class Verb { Run, Build, Check, Explain, Bench, Doctor };
+enum class Device { Auto, Cpu, Cuda };
+enum class Color { Auto, Always, Never };
+enum class ErrorFormat { Text, Json };
+enum class Storage { F32, F64, BF16, F16 };
+
+const char* verbName(Verb verb);
+
+/// NAME=VALUE pairs in the order given; a name occurs once.
+using Sizes = std::map<std::string, int64_t>;
+using Numbers = std::map<std::string, double>;
+
+struct Options {
+  Verb verb = Verb::Run;
+  std::string commandLine;
+  std::string file; ///< for explain, perhaps a code such as RNN0102
+
+  std::string cell;
+  Sizes dims;
+  Numbers constants;
+  Sizes limits; ///< nesting, source, operations
+  std::optional<Storage> dtype;
+  std::optional<rnn_dtype> compute;
+  Device device = Device::Auto;
+
+  rnn_schedule schedule = RNN_SCHEDULE_AUTO;
+  rnn_vector vector = RNN_VECTOR_AUTO;
+  rnn_tiles tiles = RNN_TILES_AUTO;
+  int64_t chunk = 0, chunks = 0; ///< 0: the cost model's
+  double tolerance = -1;         ///< negative: the default
+  int64_t maxSweeps = 0;
+  int32_t threads = 0; ///< 0: all
+
+  std::vector<std::string> inputs, outputs, randoms;
+  Numbers params;
+  std::optional<int64_t> batch, time;
+  uint64_t seed = 0;
+  bool verify = false;
+  std::string report;
+
+  std::string emit, output, dumpDir, target = "cpu", arch;
+
+  int64_t repeat = 0; ///< bench: calls a schedule; 0: as many as --seconds allows
+  double seconds = 2; ///< bench: how long to measure
+
+  bool json = false, verbose = false;
+  Color color = Color::Auto;
+  ErrorFormat errorFormat = ErrorFormat::Text;
+};
+
+/// The options, or what to exit with: help is printed already, an error is not.
+struct ParsedOptions {
+  std::optional<Options> options;
+  int exitCode = kFine;
+  std::string error, hint;
+  ErrorFormat errorFormat = ErrorFormat::Text; ///< also where the options could not be read
+};
+
+ParsedOptions parseOptions(int argc, const char* const* argv);
+
+} // namespace rnnc::tool

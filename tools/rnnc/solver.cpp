@@ -1,0 +1,183 @@
+#include "solver.h"
+
+#include "bug.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+
+using namespace rnnc;
+using namespace rnnc::tool;
+
+int Solver::create(std::unique_ptr<CompiledCell> compiled) {
+  cell = std::move(compiled);
+  rnn_context* newContext = nullptr;
+  if (rnn_context_create(&newContext) != RNN_OK)
+    return console.error("the runtime could not start");
+  context.reset(newContext);
+  rnn_module* newModule = nullptr;
+  if (rnn_module_from_table(context.get(), cell->table(), &newModule) != RNN_OK)
+    return reportBug(console, "the runtime refused the compiled cell: " + errorText());
+  module.reset(newModule);
+  if (rnn_module_describe(module.get(), &signature) != RNN_OK)
+    return reportBug(console, "the compiled cell has no signature: " + errorText());
+  return kFine;
+}
+
+int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr& plan) const {
+  rnn_plan_options options = fixed;
+  std::vector<rnn_dim_value> dims;
+  for (auto& [name, size] : sizes.dims)
+    dims.push_back({name.c_str(), size});
+  options.dims = dims.size();
+  options.dim = dims.data();
+  options.batch = sizes.batch;
+  options.time = sizes.time;
+  Stopwatch clock(console);
+  rnn_plan* made = nullptr;
+  rnn_status status = rnn_plan_create(module.get(), &options, &made);
+  plan.reset(made);
+  clock.lap("planned; kernels compiled where they were new");
+  if (status == RNN_OK)
+    return kFine;
+  std::string text = errorText();
+  if (status != RNN_INTERNAL)
+    return console.error(text);
+  return reportBug(console, cell->lastError().empty() ? text : text + ": " + cell->lastError());
+}
+
+int Solver::prepare(const rnn_plan_options& options, const CallData& data, data::DType storage,
+                    Call& call) const {
+  PlanPtr made;
+  if (int status = plan(options, data.sizes, made))
+    return status;
+  return call.prepare(console, *signature, std::move(made), data, storage);
+}
+
+static rnn_tensor describe(const data::HostArray& array) {
+  rnn_tensor tensor{};
+  tensor.data = const_cast<std::byte*>(array.bytes.data());
+  tensor.dtype = array.dtype == data::DType::F64 ? RNN_F64 : RNN_F32;
+  tensor.rank = array.shape.size();
+  int64_t stride = 1;
+  for (uint32_t axis = tensor.rank; axis-- > 0;) {
+    tensor.shape[axis] = array.shape[axis];
+    tensor.strides[axis] = stride;
+    stride *= std::max<int64_t>(array.shape[axis], 1);
+  }
+  return tensor;
+}
+
+int Call::prepare(const Console& console, const rnn_signature& signature, PlanPtr newPlan,
+                  const CallData& data, data::DType storage) {
+  sig = &signature;
+  plan = std::move(newPlan);
+  planInfo.size = sizeof(planInfo);
+  if (rnn_plan_describe(plan.get(), &planInfo) != RNN_OK)
+    return reportBug(console, "the plan cannot be described");
+  args.assign(signature.args, rnn_tensor{});
+  results.resize(signature.args);
+  for (uint32_t i = 0; i < signature.args; ++i) {
+    const rnn_arg_desc& arg = signature.arg[i];
+    const rnn_tensor_desc& tensor = signature.table->tensor[arg.tensor];
+    if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL) {
+      if (data.tensors[arg.tensor].array)
+        args[i] = describe(*data.tensors[arg.tensor].array);
+      continue;
+    }
+    std::vector<int64_t> shape{data.sizes.batch};
+    if (arg.kind == RNN_ARG_SEQUENCE)
+      shape.push_back(data.sizes.time);
+    for (int64_t size : tensorShape(tensor, data.sizes))
+      shape.push_back(size);
+    auto array = data::allocate(storage, std::move(shape));
+    if (!array)
+      return console.error(fmt::format("'{}': {}", tensor.name, array.error().text));
+    results[i] = std::move(*array);
+    args[i] = describe(results[i]);
+  }
+  size_t workspaceBytes = 0, reserveBytes = 0;
+  rnn_plan_sizes(plan.get(), &workspaceBytes, &reserveBytes, nullptr);
+  for (auto [bytes, room] :
+       {std::pair(workspaceBytes, &workspace), std::pair(reserveBytes, &reserve)}) {
+    auto array = data::allocate(data::DType::F64, {static_cast<int64_t>((bytes + 7) / 8)});
+    if (!array)
+      return console.error("the workspace: " + array.error().text);
+    *room = std::move(*array);
+  }
+  return kFine;
+}
+
+rnn_status Call::run() {
+  auto start = std::chrono::steady_clock::now();
+  rnn_status status =
+      rnn_forward(plan.get(), args.data(), workspace.bytes.data(), reserve.bytes.data(), nullptr);
+  lastSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  lastReport = {};
+  lastReport.size = sizeof(lastReport);
+  if (status == RNN_OK || status == RNN_NOT_CONVERGED)
+    rnn_report_read(plan.get(), workspace.bytes.data(), &lastReport);
+  return status;
+}
+
+const data::HostArray* Call::result(rnn_arg_kind kind, uint32_t tensor) const {
+  for (uint32_t i = 0; i < sig->args; ++i)
+    if (sig->arg[i].kind == kind && sig->arg[i].tensor == tensor)
+      return &results[i];
+  return nullptr;
+}
+
+rnn_plan_options rnnc::tool::planOptions(const Options& o) {
+  rnn_plan_options plan{};
+  plan.size = sizeof(plan);
+  plan.compute = o.compute ? *o.compute : o.dtype == Storage::F64 ? RNN_F64 : RNN_F32;
+  plan.schedule = o.schedule;
+  plan.vector = o.vector;
+  plan.tiles = o.tiles;
+  plan.chunk = o.chunk;
+  plan.chunks = o.chunks;
+  plan.tolerance = o.tolerance;
+  plan.max_sweeps = o.maxSweeps;
+  plan.threads = o.threads;
+  return plan;
+}
+
+rnn_plan_options rnnc::tool::sequentialOptions(const Options& options) {
+  rnn_plan_options plan = planOptions(options);
+  plan.schedule = RNN_SCHEDULE_SEQUENTIAL;
+  plan.vector = RNN_VECTOR_AUTO;
+  plan.tiles = RNN_TILES_AUTO;
+  plan.chunk = plan.chunks = plan.max_sweeps = 0;
+  return plan;
+}
+
+template <typename T, typename Bits>
+static void compareArrays(const data::HostArray& a, const data::HostArray& b, Difference& result) {
+  auto x = a.values<T>(), y = b.values<T>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    bool nan = std::isnan(x[i]) && std::isnan(y[i]);
+    if (nan || std::bit_cast<Bits>(x[i]) == std::bit_cast<Bits>(y[i]))
+      continue;
+    result.same = false;
+    double difference = std::fabs(static_cast<double>(x[i]) - static_cast<double>(y[i])) /
+                        (1 + std::fabs(static_cast<double>(y[i])));
+    result.largest = std::isnan(difference) ? INFINITY : std::max(result.largest, difference);
+  }
+}
+
+Difference rnnc::tool::compareResults(const Call& a, const Call& b) {
+  Difference result;
+  for (uint32_t i = 0; i < a.signature().args; ++i) {
+    const rnn_arg_desc& arg = a.signature().arg[i];
+    const data::HostArray *x = a.result(arg.kind, arg.tensor), *y = b.result(arg.kind, arg.tensor);
+    if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL)
+      continue;
+    if (x->dtype == data::DType::F64)
+      compareArrays<double, uint64_t>(*x, *y, result);
+    else
+      compareArrays<float, uint32_t>(*x, *y, result);
+  }
+  return result;
+}

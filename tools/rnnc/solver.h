@@ -1,0 +1,84 @@
+// A compiled cell in the runtime: plans, and calls of rnn_forward with arrays of their own.
+#pragma once
+
+#include "data.h"
+
+#include "rnnc/Compiler.h"
+
+#include <memory>
+
+namespace rnnc::tool {
+
+struct Release {
+  void operator()(rnn_context* p) const { rnn_context_destroy(p); }
+  void operator()(rnn_module* p) const { rnn_module_destroy(p); }
+  void operator()(rnn_plan* p) const { rnn_plan_destroy(p); }
+};
+using PlanPtr = std::unique_ptr<rnn_plan, Release>;
+
+/// One plan and everything that a call of it needs. Holds the results of the last call.
+class Call {
+public:
+  /// Binds the arrays of `data`, which must outlive the call, and makes room for every sequence
+  /// and final state.
+  int prepare(const Console& console, const rnn_signature& signature, PlanPtr plan,
+              const CallData& data, data::DType storage);
+
+  /// One rnn_forward, timed.
+  rnn_status run();
+
+  const rnn_plan_info& info() const { return planInfo; }
+  const rnn_report& report() const { return lastReport; }
+  double seconds() const { return lastSeconds; }
+  /// The result of that kind for a tensor; null where there is none.
+  const data::HostArray* result(rnn_arg_kind kind, uint32_t tensor) const;
+  const rnn_signature& signature() const { return *sig; }
+
+private:
+  const rnn_signature* sig = nullptr;
+  PlanPtr plan;
+  rnn_plan_info planInfo{};
+  rnn_report lastReport{};
+  double lastSeconds = 0;
+  std::vector<rnn_tensor> args;
+  std::vector<data::HostArray> results; ///< by arg; empty for what the caller gives
+  data::HostArray workspace, reserve;
+};
+
+class Solver {
+public:
+  explicit Solver(const Console& console) : console(console) {}
+
+  int create(std::unique_ptr<CompiledCell> compiled);
+  /// A plan for these sizes; kernels that it needs and nobody had yet are compiled here.
+  int plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr& plan) const;
+  /// A plan for the sizes of `data` with what the options fix, ready to run.
+  int prepare(const rnn_plan_options& options, const CallData& data, data::DType storage,
+              Call& call) const;
+
+  const rnn_module_table& table() const { return *cell->table(); }
+  const CompiledCell& compiled() const { return *cell; }
+  std::string errorText() const { return rnn_error_text(context.get()); }
+
+private:
+  const Console& console;
+  std::unique_ptr<CompiledCell> cell;
+  std::unique_ptr<rnn_context, Release> context;
+  std::unique_ptr<rnn_module, Release> module;
+  const rnn_signature* signature = nullptr;
+};
+
+/// What the command line fixes of a plan; sizes come with the data.
+rnn_plan_options planOptions(const Options& options);
+/// The same call by the plain loop over time.
+rnn_plan_options sequentialOptions(const Options& options);
+
+/// Largest |a - b| / (1 + |b|) over all sequences and final states of two calls of one module;
+/// `same` tells whether they agree bit for bit (any NaN equals any NaN).
+struct Difference {
+  double largest = 0;
+  bool same = true;
+};
+Difference compareResults(const Call& a, const Call& b);
+
+} // namespace rnnc::tool

@@ -1,0 +1,67 @@
+// A file on its way through the compiler: text, the Rnn dialect, the Newton dialect, kernels.
+#pragma once
+
+#include "console.h"
+
+#include "Rnn/Rnn.h"
+#include "rnnc/Compiler.h"
+#include "rnnc/Frontend.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+#include <string>
+
+namespace rnnc::tool {
+
+class Source {
+public:
+  Source(const Options& options, const Console& console);
+  ~Source();
+
+  /// Reads and checks the file and picks the cell. A .mlir file may hold the Rnn or the Newton
+  /// dialect. Returns kFine, or the exit status after a message.
+  int load();
+
+  /// The cell in the Rnn dialect; null where the file was in the Newton dialect.
+  rnn::CellOp cell() const { return rnnCell; }
+  const std::string& cellName() const { return name; }
+  mlir::ModuleOp module() const { return *original; }
+  mlir::MLIRContext& context() const { return *mlirContext; }
+
+  /// The cell in the Newton dialect, a module of its own. Status as above.
+  int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const;
+  /// The cell for this process; kernels are compiled when a plan asks for them.
+  int compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const;
+
+  /// Our own bug: writes a reproducer, returns kBug.
+  int bug(const std::string& what) const;
+
+  /// The syntax tree as text.
+  int ast(std::string& text);
+  Limits limits() const;
+
+private:
+  int loadMlir();
+  int chooseCell();
+  int checkDims(mlir::Operation* chosen);
+
+  const Options& options;
+  const Console& console;
+  DiagnosticEngine engine;
+  std::unique_ptr<mlir::MLIRContext> mlirContext;
+  mlir::OwningOpRef<mlir::ModuleOp> original;
+  rnn::CellOp rnnCell;
+  std::string name;
+};
+
+/// What this build cannot do for these options, told before anything is read: a missing device
+/// first. kFine where there is nothing.
+int checkSupported(const Options& options, const Console& console);
+
+/// --compute, or what --dtype implies.
+rnn_dtype computeType(const Options& options);
+
+} // namespace rnnc::tool
