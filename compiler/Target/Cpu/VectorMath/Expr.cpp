@@ -80,7 +80,6 @@ Expr Expr::asFloat() const {
   return convert<arith::BitcastOp>(
       *this, element().getIntOrFloatBitWidth() == 64 ? Type(b.getF64Type()) : b.getF32Type());
 }
-Expr Expr::toFloat() const { return convert<arith::SIToFPOp>(*this, in().floatType); }
 Expr Expr::toDouble() const { return convert<arith::ExtFOp>(*this, in().builder.getF64Type()); }
 Expr Expr::toSingle() const { return convert<arith::TruncFOp>(*this, in().builder.getF32Type()); }
 Expr Expr::toLong() const { return convert<arith::ExtUIOp>(*this, in().builder.getI64Type()); }
@@ -124,7 +123,6 @@ Expr operator==(Expr a, Expr b) {
 Expr operator!=(Expr a, Expr b) {
   return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
 }
-Expr isNan(Expr a) { return compare(a, a, arith::CmpFPredicate::UNO, arith::CmpIPredicate::ne); }
 
 Expr select(Expr condition, Expr yes, Expr no) {
   Formula& f = yes.in();
@@ -142,14 +140,9 @@ Expr fma(Expr a, Expr b, Expr c) {
 Expr abs(Expr a) { return unary<math::AbsFOp>(a); }
 Expr sqrt(Expr a) { return unary<math::SqrtOp>(a); }
 Expr floor(Expr a) { return unary<math::FloorOp>(a); }
-Expr roundEven(Expr a) { return unary<math::RoundEvenOp>(a); }
 Expr copysign(Expr magnitude, Expr sign) { return binary<math::CopySignOp>(magnitude, sign); }
 
-// Written so that x86's min and max, which return their second operand for a NaN, are one of them.
-Expr atMost(Expr x, double limit) {
-  Expr bound = x.like(limit);
-  return select(bound < x, bound, x);
-}
+// Written so that x86's max, which returns its second operand for a NaN, is it.
 Expr atLeast(Expr x, double limit) {
   Expr bound = x.like(limit);
   return select(bound > x, bound, x);

@@ -58,7 +58,6 @@ public:
 
   Expr bits() const;    // the same bits as an integer
   Expr asFloat() const; // and back
-  Expr toFloat() const; // the float nearest to this signed integer
   Expr toDouble() const;
   Expr toSingle() const;
   Expr toLong() const; // i32, zero-extended to i64
@@ -87,7 +86,6 @@ Expr operator>(Expr a, Expr b);
 Expr operator>=(Expr a, Expr b);
 Expr operator==(Expr a, Expr b);
 Expr operator!=(Expr a, Expr b); // true where an operand is NaN
-Expr isNan(Expr a);
 
 template <typename T>
 concept Literal = std::is_arithmetic_v<T>;
@@ -155,11 +153,9 @@ Expr fma(Expr a, T b, U c) {
 Expr abs(Expr a);
 Expr sqrt(Expr a);
 Expr floor(Expr a);
-Expr roundEven(Expr a);
 Expr copysign(Expr magnitude, Expr sign);
 
-/// The smaller or larger of x and a number; a NaN x stays.
-Expr atMost(Expr x, double limit);
+/// The larger of x and a number; a NaN x stays.
 Expr atLeast(Expr x, double limit);
 
 /// The sign bit of x alone, as an integer, and x with its sign turned where that bit is set.

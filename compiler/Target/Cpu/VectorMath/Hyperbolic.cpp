@@ -35,6 +35,8 @@ static Expr sigmoid(Expr x) {
   ExpParts parts = splitExp(x, halvesBias(f)); // exp(x) = S exp(-r)
   Halves halves = halfScales(parts.shifted);
   Expr s = halves.first * halves.second; // a denormal where it must be
+  // S + centre is exact where it matters, but for one S: half an ulp of the centre, which that sum
+  // would drop. So it is added to q instead.
   CentredExp e = centredExp({parts.shifted, -parts.n, -parts.r}, f.pick(-25, -54));
   Expr result = s / fma(e.factor, e.q, s + e.centre);
   // The parts are garbage far outside, and S is infinite above.

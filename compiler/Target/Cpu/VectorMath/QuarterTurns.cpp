@@ -43,7 +43,7 @@ public:
 
 private:
   static constexpr int64_t kLimb = 0xffffffff;
-  int mantissaBits() const { return f.pick(52, 52) - f.pick(29, 0); }
+  int mantissaBits() const { return f.pick(23, 52); }
 
   SmallVector<Expr> window(int limbs);
   SmallVector<Expr> fraction();
