@@ -62,6 +62,11 @@ static const Function table[] = {
      exactSigmoid,
      F::kNone,
      {2, 2, 2, 2}},
+    {"log", one<math::LogOp>, false, libm<std::log>, mpfr<mpfr_log>, F::kNone, {1, 1, 1, 1}},
+    {"log1p", one<math::Log1pOp>, false, libm<std::log1p>, mpfr<mpfr_log1p>, F::kNone, {2, 2, 2, 2}},
+    {"sin", one<math::SinOp>, false, libm<std::sin>, mpfr<mpfr_sin>, F::kOdd, {2, 2, 2, 2}},
+    {"cos", one<math::CosOp>, false, libm<std::cos>, mpfr<mpfr_cos>, F::kEven, {2, 2, 2, 2}},
+    {"tan", one<math::TanOp>, false, libm<std::tan>, mpfr<mpfr_tan>, F::kOdd, {4, 4, 4, 4}},
 };
 
 std::span<const Function> vectormath::functions() { return table; }

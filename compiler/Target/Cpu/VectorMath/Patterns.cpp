@@ -52,6 +52,6 @@ struct Binary : OpRewritePattern<OpT> {
 } // namespace
 
 void rnnc::populateVectorMathPatterns(RewritePatternSet& patterns, VectorMathOptions options) {
-  patterns.add<Unary<math::ExpOp, emitExp>, Unary<math::TanhOp, emitTanh>,
+  patterns.add<Unary<math::ExpOp, emitExp>, Unary<math::TanhOp, emitTanh>, Unary<math::LogOp, emitLog>, Unary<math::SinOp, emitSin>, Unary<math::CosOp, emitCos>, Unary<math::TanOp, emitTan>, Unary<math::Log1pOp, emitLog1p>,
                Unary<newton::SigmoidOp, emitSigmoid>>(patterns.getContext(), options);
 }
