@@ -71,9 +71,9 @@ Changes ChunksTile<F>::correct() {
                        this->s_.dirty);
 }
 
-// The chunks in front are final and go to the caller's arrays first: their vectors hold later chunks
-// too, whose results the run alone overwrites. Sweeping on would have taken at most one sweep for
-// each start that is wrong here, and one to see that none is.
+// The chunks in front are final and go to the caller's arrays first: their vectors hold later
+// chunks too, whose results the run alone overwrites. Sweeping on would have taken at most one
+// sweep for each start that is wrong here, and one to see that none is.
 template <class F>
 void ChunksTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
   const int64_t width = this->columns_.width();

@@ -28,7 +28,8 @@ int64_t laneRows(const SystemPlan& system, int64_t time, int64_t elementSize) {
 }
 
 int64_t chunkRows(const SystemPlan& system) {
-  return system.chunksInVectors() ? tileVectors(system) * std::max<int64_t>(system.chunk, 1) : 0;
+  // A tile has no more steps than the plan, however long a chunk was asked for.
+  return system.chunksInVectors() ? tileVectors(system) * (system.tileSteps / system.chunks) : 0;
 }
 
 } // namespace
