@@ -44,11 +44,12 @@ void ChunksTile<F>::restart(const TileFrame& frame, const F* start) {
 }
 
 template <class F>
-void ChunksTile<F>::shoot() {
+void ChunksTile<F>::shoot(int64_t sweep) {
+  const bool isLast = sweep == this->frame_.expectedSweeps;
   for (int64_t v = 0; v < this->vectors_; ++v) {
     if (this->s_.dirty[v]) {
       const bool hasNext = v * this->columns_.width() + 1 < system().chunks;
-      this->shootVector(v, hasNext || this->frame_.wantsCarry);
+      this->shootVector(v, (hasNext && !isLast) || this->frame_.wantsCarry);
     }
   }
 }

@@ -67,6 +67,7 @@ GroupSolver<F>::GroupSolver(const SystemPlan& system, Carver& carver)
 template <class F>
 void GroupSolver<F>::bind(const Call& call, int64_t group) {
   call_ = &call;
+  prediction_ = {};
   if (system_.chunksInVectors()) {
     lanes_.bind(call, system_.runs.front().kernel, group, 1);
     chunks_.bind(call, system_.chunkKernel, group, 1);
@@ -114,6 +115,7 @@ void GroupSolver<F>::sequential(F* state, Tally& tally) {
 template <class F>
 void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) {
   WalkPolicy policy;
+  prediction_ = {};
   for (int64_t tile = firstTile; tile < system_.tileCount; ++tile) {
     TileStats stats;
     stats.nonfinite = tally.nonfinite;
@@ -122,6 +124,7 @@ void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) 
     if (!walk) {
       policy.tried(stats.hopeless);
     }
+    prediction_.saw(stats);
     stats.addTo(tally, tile, lanes());
   }
 }
@@ -133,6 +136,7 @@ void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileSt
   frame.time = tile * system_.tileSteps;
   frame.steps = std::min(system_.tileSteps, call_->plan.time - frame.time);
   frame.wantsCarry = carry != nullptr;
+  frame.expectedSweeps = carry ? 0 : prediction_.expected();
   if (how == TileStart::Walk) {
     walkTile(frame, state, stats);
   } else if (system_.chunksInVectors()) {

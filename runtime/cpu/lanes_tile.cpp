@@ -54,7 +54,7 @@ void LanesTile<F>::countWaiting() {
 }
 
 template <class F>
-void LanesTile<F>::shoot() {
+void LanesTile<F>::shoot(int64_t) {
   first_ = this->vectors_;
   for (int64_t w = 0; w < this->vectors_; ++w) {
     if (this->s_.dirty[w]) {

@@ -64,7 +64,7 @@ private:
   int64_t changed_[window] = {};
 };
 
-/// Solves one tile. A Mode has: lanes(), chunks(), shoot() (every chunk whose start changed),
+/// Solves one tile. A Mode has: lanes(), chunks(), shoot(sweep) (every chunk whose start changed),
 /// agree(sweep, rules, stats) (compares; returns the worst mismatch of lanes that do not agree),
 /// waiting() (how many those are), correct(), walk(sweep, chunk, stats) (the rest of the tile from
 /// `chunk` on, whose start is exact, one chunk after the other).
@@ -72,7 +72,7 @@ template <class Mode>
 void sweepTile(Mode& mode, const SweepRules& rules, TileStats& stats) {
   Stall stall;
   for (int64_t sweep = 1;; ++sweep) {
-    mode.shoot();
+    mode.shoot(sweep);
     ++stats.sweeps;
     const double worst = mode.agree(sweep, rules, stats);
     if (mode.waiting() == 0) {
