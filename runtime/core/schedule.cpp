@@ -12,7 +12,7 @@ namespace {
 
 constexpr double nanosecond = 1e-9;
 /// What the rows of one tile may take of the level-2 cache.
-constexpr int64_t tileBytes = 256 * 1024;
+constexpr int64_t tileBytes = int64_t(256) * 1024;
 /// Copying one number into or out of the layout [step][column], in nanoseconds.
 constexpr double stagingCost = 0.15;
 /// One multiply-add of the scan over the chunks of a lane, in nanoseconds.
@@ -121,7 +121,7 @@ int64_t chooseChunk(const ScheduleRequest& r, int64_t columns, int64_t chunks, b
   const int64_t row = int64_t(r.sequences) * r.elementSize * columns;
   int64_t chunk = std::clamp<int64_t>(tileBytes / std::max<int64_t>(row, 1), 8, 512);
   if (tilesParallel) {
-    const int64_t share = r.time / std::max<int64_t>(1, chunks * ceilDiv(4 * r.cores, vectors));
+    const int64_t share = r.time / std::max<int64_t>(1, chunks * ceilDiv(int64_t(4) * r.cores, vectors));
     chunk = std::min(chunk, std::max<int64_t>(share, 16));
   }
   return std::min(floorPowerOf2(chunk), std::max<int64_t>(r.time / chunks, 1));

@@ -7,7 +7,7 @@ namespace {
 
 /// What the rows of a stage may take where steps run one after the other: part of the level-1 and
 /// level-2 caches.
-constexpr int64_t stageBytes = 128 * 1024;
+constexpr int64_t stageBytes = int64_t(128) * 1024;
 
 int64_t lanesWidth(const SystemPlan& system) {
   int64_t width = 1;
