@@ -121,7 +121,8 @@ int64_t chooseChunk(const ScheduleRequest& r, int64_t columns, int64_t chunks, b
   const int64_t row = int64_t(r.sequences) * r.elementSize * columns;
   int64_t chunk = std::clamp<int64_t>(tileBytes / std::max<int64_t>(row, 1), 8, 512);
   if (tilesParallel) {
-    const int64_t share = r.time / std::max<int64_t>(1, chunks * ceilDiv(int64_t(4) * r.cores, vectors));
+    const int64_t share =
+        r.time / std::max<int64_t>(1, chunks * ceilDiv(int64_t(4) * r.cores, vectors));
     chunk = std::min(chunk, std::max<int64_t>(share, 16));
   }
   return std::min(floorPowerOf2(chunk), std::max<int64_t>(r.time / chunks, 1));
