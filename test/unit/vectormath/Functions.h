@@ -1,4 +1,4 @@
-//===- Functions.h - what is tested, against what, to which bound ===//
+//===- Functions.h - what is tested, against what, to which bound ----------------------------===//
 #pragma once
 
 #include "mlir/IR/Builders.h"

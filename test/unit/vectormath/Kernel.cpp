@@ -1,4 +1,4 @@
-//===- Kernel.cpp - functions compiled to loops over arrays ===//
+//===- Kernel.cpp - functions compiled to loops over arrays ----------------------------------===//
 
 #include "Kernel.h"
 
@@ -19,9 +19,9 @@ using namespace vectormath;
 
 static llvm::ExitOnError orExit("vector math test: ");
 
-static rnnc::CpuTarget host(bool fma) {
-  rnnc::CpuTarget target = orExit(rnnc::cpuTarget("native"));
-  target.fma = target.fma && fma;
+static rnnc::CpuTarget target(Shape shape) {
+  rnnc::CpuTarget target = orExit(rnnc::cpuTarget(shape.arch));
+  target.fma = target.fma && shape.fma;
   return target;
 }
 
@@ -31,10 +31,10 @@ Kernels::Kernels() {
                       rnnc::newton::NewtonDialect>();
 }
 
-rnnc::Jit& Kernels::jit(bool fma) {
-  std::unique_ptr<rnnc::Jit>& found = fma ? fused : separate;
+rnnc::Jit& Kernels::jit(Shape shape) {
+  std::unique_ptr<rnnc::Jit>& found = jits[{shape.arch, shape.fma}];
   if (!found)
-    found = orExit(rnnc::Jit::create(host(fma)));
+    found = orExit(rnnc::Jit::create(target(shape)));
   return *found;
 }
 
@@ -124,20 +124,20 @@ template <typename T>
 Map<T> Kernels::map(const Function& f, Shape shape) {
   std::string name = "map" + std::to_string(count++);
   auto module = mapModule(f, type<T>(), shape.width, name);
-  return reinterpret_cast<Map<T>>(orExit(jit(shape.fma).compile(*module, name)));
+  return reinterpret_cast<Map<T>>(orExit(jit(shape).compile(*module, name)));
 }
 
 template <typename T>
 Chain<T> Kernels::chain(const Function& f, Shape shape) {
   std::string name = "chain" + std::to_string(count++);
   auto module = chainModule(f, type<T>(), shape.width, name);
-  return reinterpret_cast<Chain<T>>(orExit(jit(shape.fma).compile(*module, name)));
+  return reinterpret_cast<Chain<T>>(orExit(jit(shape).compile(*module, name)));
 }
 
 template <typename T>
 std::string Kernels::assembly(const Function& f, Shape shape) {
   auto module = mapModule(f, type<T>(), shape.width, "map");
-  return orExit(rnnc::emitAssembly(*module, host(shape.fma)));
+  return orExit(rnnc::emitAssembly(*module, target(shape)));
 }
 
 template Map<float> Kernels::map<float>(const Function&, Shape);

@@ -1,4 +1,4 @@
-//===- Kernel.h - functions compiled to loops over arrays ===//
+//===- Kernel.h - functions compiled to loops over arrays ------------------------------------===//
 #pragma once
 
 #include "Functions.h"
@@ -6,18 +6,21 @@
 
 #include "mlir/IR/MLIRContext.h"
 
+#include <map>
+
 namespace vectormath {
 
 struct Shape {
   int64_t width; // of the vectors; 0 is the scalar type
   bool fma = true;
+  const char* arch = "native";
 };
 
 /// out[i] = f(a[i], b[i]) for n elements, n a multiple of the width; b is unused for one argument.
 template <typename T>
 using Map = void (*)(const T* a, const T* b, T* out, int64_t n);
 
-/// `steps` times h = f(h * c + d), or, interleaved, the same for `vectors` independent h.
+/// `steps` times h = f(h * c + d).
 template <typename T>
 using Chain = void (*)(T* h, const T* c, const T* d, int64_t steps);
 
@@ -34,7 +37,7 @@ public:
   std::string assembly(const Function& function, Shape shape);
 
 private:
-  rnnc::Jit& jit(bool fma);
+  rnnc::Jit& jit(Shape shape);
   mlir::OwningOpRef<mlir::ModuleOp> mapModule(const Function& function, mlir::Type element,
                                               int64_t width, llvm::StringRef name);
   mlir::OwningOpRef<mlir::ModuleOp> chainModule(const Function& function, mlir::Type element,
@@ -43,7 +46,7 @@ private:
   mlir::Type type();
 
   mlir::MLIRContext context;
-  std::unique_ptr<rnnc::Jit> fused, separate;
+  std::map<std::pair<std::string, bool>, std::unique_ptr<rnnc::Jit>> jits;
   int count = 0;
 };
 

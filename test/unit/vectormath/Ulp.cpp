@@ -1,4 +1,4 @@
-//===- Ulp.cpp - errors in units of the last place ===//
+//===- Ulp.cpp - errors in units of the last place -------------------------------------------===//
 
 #include "Ulp.h"
 
@@ -37,35 +37,42 @@ double vectormath::ulpError(float got, double want) {
   return error;
 }
 
-// Enough for results next to 1 or 0, whose difference from there is what counts.
-static constexpr mpfr_prec_t kPrecision = 240;
+// Enough for results next to 1, whose difference from it is what counts.
+static constexpr mpfr_prec_t kPrecision = 160;
 
-Judge::Judge() { mpfr_inits2(kPrecision, a, b, exact, difference, mpfr_ptr(nullptr)); }
-Judge::~Judge() { mpfr_clears(a, b, exact, difference, mpfr_ptr(nullptr)); }
+Judge::Judge() { mpfr_inits2(kPrecision, a, b, exact, bounded, difference, mpfr_ptr(nullptr)); }
+Judge::~Judge() { mpfr_clears(a, b, exact, bounded, difference, mpfr_ptr(nullptr)); }
 
-template <typename T>
-double Judge::ulpError(const Function& function, T x, T y, T got) {
+void Judge::set(const Function& function, double x, double y) {
   mpfr_set_d(a, x, MPFR_RNDN);
   mpfr_set_d(b, y, MPFR_RNDN);
   function.exact(exact, a, b);
+}
+
+template <typename T>
+double Judge::ulpError(T got) {
+  using Limits = std::numeric_limits<T>;
   if (mpfr_nan_p(exact) || std::isnan(got))
     return mpfr_nan_p(exact) && std::isnan(got) ? 0 : kWrong;
-  if ((mpfr_signbit(exact) != 0) != std::signbit(got))
+  bool negative = std::signbit(got);
+  if ((mpfr_signbit(exact) != 0) != negative)
     return kWrong;
   if (mpfr_zero_p(exact))
     return got == 0 ? 0 : kWrong;
-  using Limits = std::numeric_limits<T>;
   if (mpfr_inf_p(exact) || mpfr_get_exp(exact) > Limits::max_exponent)
-    mpfr_set_si_2exp(exact, std::signbit(got) ? -1 : 1, Limits::max_exponent, MPFR_RNDN);
+    mpfr_set_si_2exp(bounded, negative ? -1 : 1, Limits::max_exponent, MPFR_RNDN);
+  else
+    mpfr_set(bounded, exact, MPFR_RNDN);
   if (std::isinf(got))
-    mpfr_set_si_2exp(difference, std::signbit(got) ? -1 : 1, Limits::max_exponent, MPFR_RNDN);
+    mpfr_set_si_2exp(difference, negative ? -1 : 1, Limits::max_exponent, MPFR_RNDN);
   else
     mpfr_set_d(difference, got, MPFR_RNDN);
-  mpfr_sub(difference, difference, exact, MPFR_RNDN);
-  long exponent = std::clamp<long>(mpfr_get_exp(exact), Limits::min_exponent, Limits::max_exponent);
+  long exponent =
+      std::clamp<long>(mpfr_get_exp(bounded), Limits::min_exponent, Limits::max_exponent);
+  mpfr_sub(difference, difference, bounded, MPFR_RNDN);
   mpfr_mul_2si(difference, difference, Limits::digits - exponent, MPFR_RNDN);
   return std::fabs(mpfr_get_d(difference, MPFR_RNDN));
 }
 
-template double Judge::ulpError(const Function&, float, float, float);
-template double Judge::ulpError(const Function&, double, double, double);
+template double Judge::ulpError(float);
+template double Judge::ulpError(double);

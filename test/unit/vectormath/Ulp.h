@@ -1,10 +1,10 @@
-//===- Ulp.h - errors in units of the last place ===//
+//===- Ulp.h - errors in units of the last place ---------------------------------------------===//
 //
 // The unit is the distance of neighbouring numbers around the exact result, at least the smallest
 // denormal. Infinity counts as the power of two after the largest number. A NaN where none belongs,
 // none where one belongs, or the wrong sign, a zero's included, is an infinite error.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "Functions.h"
@@ -22,10 +22,17 @@ public:
   ~Judge();
   Judge(const Judge&) = delete;
   template <typename T>
-  double ulpError(const Function& function, T a, T b, T got);
+  double ulpError(const Function& function, T a, T b, T got) {
+    set(function, a, b);
+    return ulpError(got);
+  }
+  /// The same in two steps, for several results.
+  void set(const Function& function, double a, double b);
+  template <typename T>
+  double ulpError(T got);
 
 private:
-  mpfr_t a, b, exact, difference;
+  mpfr_t a, b, exact, bounded, difference;
 };
 
 } // namespace vectormath

@@ -1,9 +1,9 @@
-//===- bench.cpp - latency and throughput of our vector math ===//
+//===- bench.cpp - latency and throughput of our vector math ---------------------------------===//
 //
 //   vectormath_bench [function ...]          nanoseconds a vector
 //   vectormath_bench --asm function width [f64] [separate]
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 
 #include "Kernel.h"
 

@@ -1,9 +1,9 @@
-//===- f32_test.cpp - single precision over all bit patterns ===//
+//===- f32_test.cpp - single precision over all bit patterns ---------------------------------===//
 //
 // By default one pattern out of every 64; RNN_SOAK=1 takes all 2^32. The reference is the C library
 // in double precision; MPFR decides where that could be mistaken, and every worst case.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 
 #include "Kernel.h"
 #include "Ulp.h"

@@ -1,4 +1,4 @@
-//===- Exp.cpp - exp and expm1 ===//
+//===- Exp.cpp - exp and expm1 ---------------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
@@ -44,7 +44,8 @@ static Expr reduced(Expr r, Expr low, ArrayRef<double> c) {
   return fma(square * square, polynomial(r, c.drop_front(2)), start);
 }
 
-CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower) {
+CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower,
+                      std::optional<Expr> more) {
   Expr r = parts.r;
   Formula& f = r.in();
   // exp(r) lies in [0.70, 1.42]. Less this centre, below 1 it is less than 1/4 in size, above 1
@@ -60,28 +61,59 @@ CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower) {
     double atPlace = 1.0 - kCentre + *addPower * low * kCentre + std::ldexp(1.0, *addPower);
     offset = select(parts.shifted.bits() == place, atPlace, offset);
   }
+  Expr factor = f.fma() ? fma(parts.n, -low, 1.0) : r.like(1.0);
+  if (more) { // exp(r) (1 - rest + more), likewise
+    offset = fma(*more, kCentre, offset);
+    factor = factor + *more;
+  }
   Expr q = reduced(r, r + offset, f.pick<ArrayRef<double>>(kExpTailF32, kExpTailF64));
-  return {q, f.fma() ? fma(parts.n, -low, 1.0) : r.like(1.0), kCentre};
+  return {q, factor, kCentre};
 }
 
-Expr expm1Reduced(Expr r) {
+Expr expm1Reduced(Expr r, Expr low) {
   // The last step rounds once; one level less in the chain would round twice.
-  return fma(r * r, polynomial(r, r.in().pick<ArrayRef<double>>(kExpm1TailF32, kExpm1TailF64)), r);
+  return fma(r * r, polynomial(r, r.in().pick<ArrayRef<double>>(kExpm1TailF32, kExpm1TailF64)),
+             low);
 }
 
-} // namespace rnnc::vecmath
-
-static Expr exponential(Expr x) {
+Expr exponential(Expr x, std::optional<Expr> more) {
   Formula& f = x.in();
   ExpParts parts = splitExp(x, halvesBias(f));
   Halves scale = halfScales(parts.shifted);
-  CentredExp e = centredExp(parts);
+  CentredExp e = centredExp(parts, std::nullopt, more);
   Expr y = fma(scale.first * e.factor, e.q, scale.first * e.centre);
   // Beyond this limit the parts are garbage; well inside it the product is infinite or 0 by itself.
   Expr beyond = select(x > 0.0, x.like(std::numeric_limits<double>::infinity()), x.like(0.0));
   return select(abs(x) > f.pick(120.0, 760.0), beyond, y * scale.second);
 }
 
+} // namespace rnnc::vecmath
+
+/// 2^n (1 + q) - 1 = ((a - 1/b) + a q) b with 2^n = a b, which overflows only where the result
+/// does.
+static Expr exponentialMinusOne(Expr x) {
+  Formula& f = x.in();
+  Expr bounded = atLeast(x, f.pick(-30.0, -60.0)); // -1 to the last bit
+  ExpParts parts = splitExp(bounded, halvesBias(f));
+  Halves scale = halfScales(parts.shifted);
+  Expr inverse =
+      (-scale.second.bits() + (int64_t(f.pick(254, 2046)) << exponentPlace(f))).asFloat();
+  Expr y = (scale.first - inverse), r = parts.r;
+  if (f.fma()) {
+    double low = f.pick(kLn2F32, kLn2F64)[1];
+    Expr q = expm1Reduced(r, fma(parts.n, -low, r));
+    y = fma(scale.first * fma(parts.n, -low, 1.0), q, y);
+  } else {
+    y = fma(scale.first, expm1Reduced(r, r), y);
+  }
+  y = select(x > f.pick(100.0, 720.0), std::numeric_limits<double>::infinity(), y * scale.second);
+  return select(abs(x) < f.pick(0x1p-30, 0x1p-60), x, y); // the sums lose the sign of a zero
+}
+
 Value rnnc::emitExp(OpBuilder& b, Location loc, Value x, VectorMathOptions options) {
-  return build(b, loc, x, options, exponential);
+  return build(b, loc, x, options, [](Expr x) { return exponential(x); });
+}
+
+Value rnnc::emitExpm1(OpBuilder& b, Location loc, Value x, VectorMathOptions options) {
+  return build(b, loc, x, options, exponentialMinusOne);
 }

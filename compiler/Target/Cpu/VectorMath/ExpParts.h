@@ -1,4 +1,4 @@
-//===- ExpParts.h - the exponential taken apart ===//
+//===- ExpParts.h - the exponential taken apart ----------------------------------------------===//
 //
 // exp(x) = 2^n exp(r) exp(-rest), n = round(x / ln 2), |r| <= ln(2) / 2.
 //
@@ -7,10 +7,12 @@
 // that a product with the rounded ln 2 leaves out, at most 3e-7 in f32 and 3e-14 in f64: so small
 // that exp(-rest) is 1 - rest. Without fused operations r takes all of ln 2 in, and rest is 0.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/Expr.h"
+
+#include <optional>
 
 namespace rnnc::vecmath {
 
@@ -39,10 +41,16 @@ struct CentredExp {
   Expr q, factor;
   double centre;
 };
-/// `addPower` = p adds 2^p to the result where the shifted n was p: see sigmoid.
-CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower = std::nullopt);
+/// `addPower` = p adds 2^p to the result where the shifted n was p: see sigmoid. `more` adds a tiny
+/// part to r.
+CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower = std::nullopt,
+                      std::optional<Expr> more = std::nullopt);
 
-/// exp(r) - 1, relatively accurate in itself.
-Expr expm1Reduced(Expr r);
+/// exp(x + more), for every x and a `more` below an ulp of it.
+Expr exponential(Expr x, std::optional<Expr> more = std::nullopt);
+
+/// exp(r) - 1, relatively accurate in itself; `low` is r, or r less something that counts in the
+/// first order only.
+Expr expm1Reduced(Expr r, Expr low);
 
 } // namespace rnnc::vecmath

@@ -1,4 +1,4 @@
-//===- Expr.cpp - formulas as formulas ===//
+//===- Expr.cpp - formulas as formulas -------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Expr.h"
 

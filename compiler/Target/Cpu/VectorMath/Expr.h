@@ -1,10 +1,10 @@
-//===- Expr.h - formulas as formulas ===//
+//===- Expr.h - formulas as formulas ---------------------------------------------------------===//
 //
 // An Expr is a value and the place where operations on it are built, so that `a * b + 1.0` builds
 // what it says. Floats and integers share the operators; literals take the type of the other
 // operand. Only fma() fuses: a * b + c is two roundings.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/VectorMath.h"

@@ -1,4 +1,4 @@
-//===- Patterns.cpp - operations replaced by our vector math ===//
+//===- Patterns.cpp - operations replaced by our vector math ---------------------------------===//
 
 #include "Newton/Newton.h"
 #include "Target/Cpu/VectorMath/VectorMath.h"
@@ -52,6 +52,13 @@ struct Binary : OpRewritePattern<OpT> {
 } // namespace
 
 void rnnc::populateVectorMathPatterns(RewritePatternSet& patterns, VectorMathOptions options) {
-  patterns.add<Unary<math::ExpOp, emitExp>, Unary<math::TanhOp, emitTanh>, Unary<math::LogOp, emitLog>, Unary<math::SinOp, emitSin>, Unary<math::CosOp, emitCos>, Unary<math::TanOp, emitTan>, Unary<math::Log1pOp, emitLog1p>,
-               Unary<newton::SigmoidOp, emitSigmoid>>(patterns.getContext(), options);
+  patterns.add<
+      Unary<math::ExpOp, emitExp>, Unary<math::ExpM1Op, emitExpm1>, Unary<math::LogOp, emitLog>,
+      Unary<math::Log1pOp, emitLog1p>, Unary<math::TanhOp, emitTanh>, Unary<math::SinOp, emitSin>,
+      Unary<math::CosOp, emitCos>, Unary<math::TanOp, emitTan>, Unary<math::AsinOp, emitAsin>,
+      Unary<math::AcosOp, emitAcos>, Unary<math::AtanOp, emitAtan>, Unary<math::SinhOp, emitSinh>,
+      Unary<math::CoshOp, emitCosh>, Unary<math::ErfOp, emitErf>, Unary<math::RsqrtOp, emitRsqrt>,
+      Unary<newton::SigmoidOp, emitSigmoid>, Unary<newton::SoftplusOp, emitSoftplus>,
+      Unary<newton::SignOp, emitSign>, Binary<math::Atan2Op, emitAtan2>,
+      Binary<math::PowFOp, emitPow>>(patterns.getContext(), options);
 }

@@ -1,4 +1,4 @@
-//===- QuarterTurns.cpp - angles reduced to an eighth of a turn -----------===//
+//===- QuarterTurns.cpp - angles reduced to an eighth of a turn ------------------------------===//
 
 #include "Target/Cpu/VectorMath/QuarterTurns.h"
 #include "Target/Cpu/VectorMath/Coefficients.h"
@@ -59,7 +59,8 @@ private:
 
 /// `limbs` limbs of 1/(2 pi) from bit e on.
 SmallVector<Expr> ExactReduction::window(int limbs) {
-  int least = f.pick(127 + 23 - 32, 1023 + 52 - 32); // the exponent field for the first bit there is
+  int least =
+      f.pick(127 + 23 - 32, 1023 + 52 - 32); // the exponent field for the first bit there is
   Expr place = ((bits >> mantissaBits()) & f.pick(0xff, 0x7ff)) - least;
   Expr word = place >> 5, back = place.like(int64_t(32)) - (place & 31);
   // words[i] becomes word + i, one bit of `word` at a time.

@@ -1,4 +1,4 @@
-//===- Trig.cpp - sin, cos and tan ----------------------------------------===//
+//===- Trig.cpp - sin, cos and tan -----------------------------------------------------------===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/QuarterTurns.h"
@@ -30,9 +30,7 @@ static SineCosine ofSmall(Expr r) {
 static Expr isOdd(Expr quarters) { return (quarters & 1) != 0; }
 
 /// The sign bit where the number of quarter turns is 2 or 3 modulo 4.
-static Expr turnedSign(Expr quarters) {
-  return (quarters & 2) << quarters.in().pick(30, 62);
-}
+static Expr turnedSign(Expr quarters) { return (quarters & 2) << quarters.in().pick(30, 62); }
 
 static Expr sine(Expr x) {
   QuarterTurns turns = reduceAngle(x);

@@ -1,11 +1,11 @@
-//===- VectorMath.h - elementary functions as inlined vector arithmetic ===//
+//===- VectorMath.h - elementary functions as inlined vector arithmetic ----------------------===//
 //
 // Every function is built from operations that one or a few machine instructions carry out, for
 // values of type f32, f64 and vectors of them. The code has no branches (sin, cos and tan have one,
 // taken when any lane is huge), no calls and no tables, and gives each element the same bits
 // whatever the width and whatever its neighbours. Bounds and methods: docs/math.md.
 //
-//===----------------------------------------------------------------------===//
+//===-----------------------------------------------------------------------------------------===//
 #pragma once
 
 #include "mlir/IR/PatternMatch.h"

@@ -45,15 +45,23 @@ def constants():
             list(terms.values()),
         )
 
-    # tanh(r) = r + r^3 p(r^2), |r| <= ln(2) / 4; the weight makes the error relative.
-    def tanh_tail(u):
+    def sinh_tail(u):
         r = mp.sqrt(u)
-        return (mp.tanh(r) - r) / r**3 if u > mp.mpf(10) ** -20 else -mp.mpf(1) / 3 + 2 * u / 15
+        return (mp.sinh(r) - r) / r**3 if u > mp.mpf(10) ** -20 else mp.mpf(1) / 6 + u / 120
 
-    for name, bits, count in (("F32", 24, 3), ("F64", 53, 8)):
-        terms, error = Fit(tanh_tail, 0, (EDGE / 2) ** 2, lambda u: u).rounded(list(range(count)), bits)
+    def cosh_tail(u):
+        return (mp.cosh(mp.sqrt(u)) - 1) / u if u > mp.mpf(10) ** -20 else mp.mpf(1) / 2 + u / 24
+
+    for name, bits, sinh, cosh in (("F32", 24, 2, 3), ("F64", 53, 5, 6)):
+        terms, error = Fit(sinh_tail, 0, EDGE**2, lambda u: u).rounded(list(range(sinh)), bits)
         yield (
-            f"kTanhTail{name}",
-            f"(tanh(r) - r) / r^3 in r^2; relative error of tanh(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
+            f"kSinhTail{name}",
+            f"(sinh(r) - r) / r^3 in r^2; relative error of sinh(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
+            list(terms.values()),
+        )
+        terms, error = Fit(cosh_tail, 0, EDGE**2, lambda u: u).rounded(list(range(cosh)), bits)
+        yield (
+            f"kCoshTail{name}",
+            f"(cosh(r) - 1) / r^2 in r^2; error of cosh(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
         )

@@ -5,15 +5,17 @@ import pathlib
 
 import mpmath as mp
 
+import erf
 import exp
+import inverse
 import log
 import trig
 from minimax import literal
 
-FAMILIES = (exp, log, trig)
+FAMILIES = (exp, log, trig, inverse, erf)
 
 HEAD = """\
-//===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
+//===- Coefficients.h - written by coefficients/generate.py, not by hand ---------------------===//
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 import mpmath as mp
 
-from minimax import Fit
+from minimax import Fit, round_to
 
 # The mantissa is split off so that it lies in [sqrt(1/2), sqrt(2)).
 LOW, HIGH = mp.sqrt(mp.mpf(1) / 2) - 1, mp.sqrt(2) - 1
@@ -28,3 +28,20 @@ def constants():
             f"relative error of log(1 + f) 2^{mp.nstr(mp.log(error, 2), 4)}",
             [terms[e] for e in range(1, count)],
         )
+
+    # log m = 2 atanh(s), s = (m - 1) / (m + 1): the power function's, whose leading terms are in twice
+    # the precision.
+    def atanh_tail(w):
+        s = mp.sqrt(w)
+        return (mp.atanh(s) / s - 1 - w / 3) / w**2 if w > mp.mpf(10) ** -12 else mp.mpf(1) / 5 + w / 7
+
+    edge = (HIGH / (2 + HIGH)) ** 2
+    terms, error = Fit(atanh_tail, 0, edge, lambda w: w**2).rounded(list(range(8)), 53)
+    yield (
+        "kAtanhTail",
+        f"(atanh(s) - s - s^3 / 3) / s^5 in s^2; relative error of atanh(s) "
+        f"2^{mp.nstr(mp.log(error, 2), 4)}",
+        list(terms.values()),
+    )
+    third = round_to(mp.mpf(1) / 3, 53)
+    yield "kThird", "1/3 in two parts", [third, round_to(mp.mpf(1) / 3 - third, 53)]

@@ -54,6 +54,30 @@ class Fit:
     def error(self, terms):
         return max(abs(r) for r in self.residuals(terms))
 
+    def basis(self, free):
+        """x^e0 T_k for the consecutive exponents from e0 on: as monomials, and at the nodes.
+
+        Monomials themselves would be too much alike for double precision.
+        """
+        low, high = self.nodes[0], self.nodes[-1]
+        slope, shift = 2 / (high - low), -(high + low) / (high - low)
+        polynomials = [[mp.mpf(1)], [shift, slope]]
+        while len(polynomials) < len(free):
+            last, before = polynomials[-1], polynomials[-2]
+            following = [2 * shift * c for c in last] + [mp.mpf(0)]
+            for power, c in enumerate(last):
+                following[power + 1] += 2 * slope * c
+            for power, c in enumerate(before):
+                following[power] -= c
+            polynomials.append(following)
+        columns = np.array(
+            [
+                [float(w * (x / self.scale) ** free[0] * mp.chebyt(k, slope * x + shift)) for k in range(len(free))]
+                for x, w in zip(self.nodes, self.weights)
+            ]
+        )
+        return polynomials[: len(free)], columns
+
     def improve(self, terms, free):
         """One linear programme: the best change of the free coefficients, to double precision."""
         residuals = self.residuals(terms)
@@ -61,9 +85,7 @@ class Fit:
         if size == 0:
             return dict(terms)
         goal = np.array([float(r / size) for r in residuals])
-        basis = np.array(
-            [[float(w * (x / self.scale) ** e) for e in free] for x, w in zip(self.nodes, self.weights)]
-        )
+        polynomials, basis = self.basis(free)
         column = np.abs(basis).max(axis=0)
         basis /= column
         ones = np.ones((len(goal), 1))
@@ -77,8 +99,10 @@ class Fit:
         if result.x is None:
             return dict(terms)
         better = dict(terms)
-        for e, change, norm in zip(free, result.x, column):
-            better[e] = better.get(e, mp.mpf(0)) + size * mp.mpf(change / norm) / self.scale**e
+        for polynomial, change, norm in zip(polynomials, result.x, column):
+            factor = size * mp.mpf(change / norm) / self.scale ** free[0]
+            for e, c in zip(free, polynomial):
+                better[e] = better.get(e, mp.mpf(0)) + factor * c
         return better
 
     def optimum(self, fixed, free):
