@@ -13,6 +13,8 @@
 namespace rnnc::runtime {
 namespace {
 
+constexpr int32_t maxThreads = 4096;
+
 void checkOptions(const rnn_plan_options& o) {
   if (o.batch < 0 || o.time < 0) {
     invalid("{} is {}; it cannot be negative", o.batch < 0 ? "batch" : "time",
@@ -45,8 +47,8 @@ void checkOptions(const rnn_plan_options& o) {
             "or no max_sweeps",
             o.max_sweeps);
   }
-  if (o.threads < 0) {
-    invalid("threads is {}; it cannot be negative (0: all)", o.threads);
+  if (o.threads < 0 || o.threads > maxThreads) {
+    invalid("threads is {}; it must be in 0..{} (0: all)", o.threads, maxThreads);
   }
 }
 

@@ -12,10 +12,11 @@ namespace {
 
 constexpr double nanosecond = 1e-9;
 /// What the rows of one tile may take of the level-2 cache.
-constexpr int64_t tileBytes = 512 * 1024;
+constexpr int64_t tileBytes = int64_t(256) * 1024;
 /// Copying one number into or out of the layout [step][column], in nanoseconds: a transpose where a
-/// lane's steps are neighbours in memory, a cache line for every number where other lanes lie between.
-constexpr double stagingCost = 0.4;
+/// lane's steps are neighbours in memory, a cache line for every number where other lanes lie
+/// between.
+constexpr double stagingCost = 0.15;
 constexpr double stridedStagingCost = 5;
 /// One multiply-add of the scan over the chunks of a lane, in nanoseconds.
 constexpr double scanCost = 5;
@@ -123,23 +124,28 @@ int64_t chooseChunk(const ScheduleRequest& r, int64_t columns, int64_t chunks, b
   const int64_t row = int64_t(r.sequences) * r.elementSize * columns;
   int64_t chunk = std::clamp<int64_t>(tileBytes / std::max<int64_t>(row, 1), 8, 512);
   if (tilesParallel) {
-    const int64_t share = r.time / std::max<int64_t>(1, chunks * ceilDiv(4 * r.cores, vectors));
+    const int64_t share =
+        r.time / std::max<int64_t>(1, chunks * ceilDiv(int64_t(4) * r.cores, vectors));
     chunk = std::min(chunk, std::max<int64_t>(share, 16));
   }
   return std::min(floorPowerOf2(chunk), std::max<int64_t>(r.time / chunks, 1));
 }
 
-// Seconds for `vectors` equal lanes or vectors of lanes, each with tiles of `tile` nanoseconds.
-double tilesSeconds(const ScheduleRequest& r, rnn_tiles tiles, int64_t vectors, double tile,
-                    double sweeps, int64_t tileSteps) {
-  const int64_t count = ceilDiv(std::max<int64_t>(r.time, 1), std::max<int64_t>(tileSteps, 1));
+// Nanoseconds for one tile: solved from a guess, and shot again from a start that moved a little.
+struct TileCost {
+  double solve, again;
+};
+
+// Seconds for `vectors` equal lanes, or vectors of lanes.
+double tilesSeconds(const ScheduleRequest& r, rnn_tiles tiles, int64_t vectors, TileCost tile,
+                    int64_t tileSteps) {
+  // The last tile is a short one, and costs accordingly.
+  const double count = double(r.time) / double(std::max<int64_t>(tileSteps, 1));
   if (tiles == RNN_TILES_SEQUENCE) {
-    return double(ceilDiv(vectors, r.cores) * count) * tile * nanosecond;
+    return double(ceilDiv(vectors, r.cores)) * count * tile.solve * nanosecond;
   }
-  // The first outer sweep solves from guesses, which takes a sweep or two more; then every tile is
-  // solved once more from its right start, and checked (measured: three times the work in all).
-  const double again = (sweeps + 4) / sweeps;
-  return (double(ceilDiv(vectors * count, r.cores)) * tile * again + 3 * forkCost) * nanosecond;
+  const double rounds = std::max(std::ceil(double(vectors) * count / r.cores), std::min(count, 1.));
+  return (rounds * (tile.solve + tile.again) + 3 * forkCost) * nanosecond;
 }
 
 ScheduleChoice lanesInVectors(const Model& model, rnn_tiles tiles) {
@@ -158,8 +164,8 @@ ScheduleChoice lanesInVectors(const Model& model, rnn_tiles tiles) {
                                        tiles == RNN_TILES_PARALLEL, vectors);
   const int64_t tileSteps = checkedProduct(choice.chunk, choice.chunks, "chunk x chunks");
   const double sweeps = Model::sweeps(choice.chunk, choice.chunks);
-  const double tile = sweeps * double(std::min(tileSteps, r.time)) * model.vectorStep(width, true);
-  choice.seconds = tilesSeconds(r, tiles, vectors, tile, sweeps, tileSteps);
+  const double pass = double(std::min(tileSteps, r.time)) * model.vectorStep(width, true);
+  choice.seconds = tilesSeconds(r, tiles, vectors, {sweeps * pass, pass}, tileSteps);
   return choice;
 }
 
@@ -195,11 +201,15 @@ std::optional<ScheduleChoice> chunksInVectors(const Model& model, rnn_tiles tile
                                        tiles == RNN_TILES_PARALLEL, std::max<int64_t>(r.lanes, 1));
   const int64_t tileSteps = checkedProduct(choice.chunk, choice.chunks, "chunk x chunks");
   const double sweeps = Model::sweeps(choice.chunk, choice.chunks);
-  const double tile =
-      sweeps * double(vectors) * double(choice.chunk) * model.vectorStep(choice.width, true) +
-      double(tileSteps) * r.sequences * (r.lanes > 1 ? stridedStagingCost : stagingCost) +
-      sweeps * double(chunks) * std::max(r.carry, 1u) * scanCost;
-  choice.seconds = tilesSeconds(r, tiles, std::max<int64_t>(r.lanes, 1), tile, sweeps, tileSteps);
+  const double shot = double(choice.chunk) * model.vectorStep(choice.width, true);
+  const double staging =
+      double(tileSteps) * r.sequences * (r.lanes > 1 ? stridedStagingCost : stagingCost);
+  const double scan = double(chunks) * std::max(r.carry, 1u) * scanCost;
+  // A start that moved is forgotten within the first vector of a tile; but give it half of them.
+  const double again = double(vectors + 1) / 2 * (shot + staging / double(vectors)) + scan;
+  choice.seconds =
+      tilesSeconds(r, tiles, std::max<int64_t>(r.lanes, 1),
+                   {sweeps * (double(vectors) * shot + scan) + staging, again}, tileSteps);
   return choice;
 }
 
@@ -217,8 +227,11 @@ std::optional<ScheduleChoice> bestParallel(const Model& model) {
     }
     if (r.vector != RNN_VECTOR_LANES) {
       for (uint32_t width : r.widths) {
-        if (r.chunks == 0) {
-          consider(chunksInVectors(model, tiles, width));
+        // Of several vectors in a tile only the first is shot again when the tile's start moves.
+        for (int64_t vectors : {1, 4}) {
+          if (r.chunks == 0 && (vectors == 1 || tiles == RNN_TILES_PARALLEL)) {
+            consider(chunksInVectors(model, tiles, vectors * width));
+          }
         }
       }
       if (r.chunks) {

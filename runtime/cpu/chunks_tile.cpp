@@ -44,11 +44,12 @@ void ChunksTile<F>::restart(const TileFrame& frame, const F* start) {
 }
 
 template <class F>
-void ChunksTile<F>::shoot() {
+void ChunksTile<F>::shoot(int64_t sweep) {
+  const bool isLast = sweep == this->frame_.expectedSweeps;
   for (int64_t v = 0; v < this->vectors_; ++v) {
     if (this->s_.dirty[v]) {
       const bool hasNext = v * this->columns_.width() + 1 < system().chunks;
-      this->shootVector(v, hasNext || this->frame_.wantsCarry);
+      this->shootVector(v, (hasNext && !isLast) || this->frame_.wantsCarry);
     }
   }
 }
@@ -71,9 +72,9 @@ Changes ChunksTile<F>::correct() {
                        this->s_.dirty);
 }
 
-// The chunks in front are final and go to the caller's arrays first: their vectors hold later chunks
-// too, whose results the run alone overwrites. Sweeping on would have taken at most one sweep for
-// each start that is wrong here, and one to see that none is.
+// The chunks in front are final and go to the caller's arrays first: their vectors hold later
+// chunks too, whose results the run alone overwrites. Sweeping on would have taken at most one
+// sweep for each start that is wrong here, and one to see that none is.
 template <class F>
 void ChunksTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
   const int64_t width = this->columns_.width();

@@ -46,8 +46,8 @@ struct Workspace {
 };
 
 template <class F>
-[[gnu::noinline]] void solveGroup(const Call& call, const SystemPlan& system, int64_t group,
-                                  void* slice, Tally& tally) {
+void solveGroup(const Call& call, const SystemPlan& system, int64_t group, void* slice,
+                Tally& tally) {
   Carver carver(slice);
   GroupSolver<F> solver(system, carver);
   solver.bind(call, group);

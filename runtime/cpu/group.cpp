@@ -7,7 +7,7 @@ namespace {
 
 /// What the rows of a stage may take where steps run one after the other: part of the level-1 and
 /// level-2 caches.
-constexpr int64_t stageBytes = 128 * 1024;
+constexpr int64_t stageBytes = int64_t(128) * 1024;
 
 int64_t lanesWidth(const SystemPlan& system) {
   int64_t width = 1;
@@ -28,7 +28,8 @@ int64_t laneRows(const SystemPlan& system, int64_t time, int64_t elementSize) {
 }
 
 int64_t chunkRows(const SystemPlan& system) {
-  return system.chunksInVectors() ? tileVectors(system) * std::max<int64_t>(system.chunk, 1) : 0;
+  // A tile has no more steps than the plan, however long a chunk was asked for.
+  return system.chunksInVectors() ? tileVectors(system) * (system.tileSteps / system.chunks) : 0;
 }
 
 } // namespace
@@ -66,6 +67,7 @@ GroupSolver<F>::GroupSolver(const SystemPlan& system, Carver& carver)
 template <class F>
 void GroupSolver<F>::bind(const Call& call, int64_t group) {
   call_ = &call;
+  prediction_ = {};
   if (system_.chunksInVectors()) {
     lanes_.bind(call, system_.runs.front().kernel, group, 1);
     chunks_.bind(call, system_.chunkKernel, group, 1);
@@ -113,6 +115,7 @@ void GroupSolver<F>::sequential(F* state, Tally& tally) {
 template <class F>
 void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) {
   WalkPolicy policy;
+  prediction_ = {};
   for (int64_t tile = firstTile; tile < system_.tileCount; ++tile) {
     TileStats stats;
     stats.nonfinite = tally.nonfinite;
@@ -121,6 +124,7 @@ void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) 
     if (!walk) {
       policy.tried(stats.hopeless);
     }
+    prediction_.saw(stats);
     stats.addTo(tally, tile, lanes());
   }
 }
@@ -132,6 +136,7 @@ void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileSt
   frame.time = tile * system_.tileSteps;
   frame.steps = std::min(system_.tileSteps, call_->plan.time - frame.time);
   frame.wantsCarry = carry != nullptr;
+  frame.expectedSweeps = carry ? 0 : prediction_.expected();
   if (how == TileStart::Walk) {
     walkTile(frame, state, stats);
   } else if (system_.chunksInVectors()) {

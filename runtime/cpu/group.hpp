@@ -31,6 +31,21 @@ private:
   int skip_ = 0, pause_ = 1;
 };
 
+/// Tiles of one lane tend to take equally many sweeps. The sweep that is probably the last needs no
+/// Jacobian; where that was wrong, the correction uses the one of the sweep before.
+class SweepPrediction {
+public:
+  /// 0: no idea. Never the first sweep, which would leave nothing to correct with.
+  int64_t expected() const { return repeats_ > 0 && last_ > 1 ? last_ : 0; }
+  void saw(const TileStats& stats) {
+    repeats_ = !stats.walked && stats.sweeps == last_ ? repeats_ + 1 : 0;
+    last_ = stats.walked ? 0 : stats.sweeps;
+  }
+
+private:
+  int64_t last_ = 0, repeats_ = 0;
+};
+
 /// How a tile is solved.
 enum class TileStart {
   Fresh, ///< nothing is known
@@ -74,6 +89,7 @@ private:
 
   const SystemPlan& system_;
   const Call* call_ = nullptr;
+  SweepPrediction prediction_;
   Columns<F> lanes_;  ///< vectors of lanes; or the one lane alone
   Columns<F> chunks_; ///< vectors of chunks
   TileState<F> ownTile_;

@@ -8,7 +8,7 @@ namespace rnnc::runtime::cpu {
 
 template <class F>
 void LanesTile<F>::begin(const TileFrame& frame, const F* start) {
-  const int64_t count = (frame.steps + this->system_.chunk - 1) / this->system_.chunk;
+  const int64_t count = (frame.steps - 1) / this->system_.chunk + 1;
   this->setRows(frame, count, this->system_.chunk, frame.steps);
   this->columns_.frameLanes(frame.time);
   for (int64_t w = 0; w < count; ++w) {
@@ -22,7 +22,7 @@ void LanesTile<F>::begin(const TileFrame& frame, const F* start) {
 // Chunk 1 starts elsewhere by d_1; the scan takes that to all others, to first order.
 template <class F>
 void LanesTile<F>::restart(const TileFrame& frame, const F* start) {
-  const int64_t count = (frame.steps + this->system_.chunk - 1) / this->system_.chunk;
+  const int64_t count = (frame.steps - 1) / this->system_.chunk + 1;
   const int64_t width = this->columns_.width();
   this->setRows(frame, count, this->system_.chunk, frame.steps);
   this->columns_.frameLanes(frame.time);
@@ -54,7 +54,7 @@ void LanesTile<F>::countWaiting() {
 }
 
 template <class F>
-void LanesTile<F>::shoot() {
+void LanesTile<F>::shoot(int64_t) {
   first_ = this->vectors_;
   for (int64_t w = 0; w < this->vectors_; ++w) {
     if (this->s_.dirty[w]) {
@@ -92,8 +92,8 @@ Changes LanesTile<F>::correct() {
   return correctVectorsFrom(std::max<int64_t>(first_ - 1, 0));
 }
 
-// Sweeping on would have taken a lane at most one sweep for each start that is wrong here, and one to
-// see that none is; that is what its count of sweeps says.
+// Sweeping on would have taken a lane at most one sweep for each start that is wrong here, and one
+// to see that none is; that is what its count of sweeps says.
 template <class F>
 void LanesTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
   const int64_t width = this->columns_.width();

@@ -21,7 +21,7 @@ struct TileStats {
   int64_t laneSweeps = 0; ///< sum over lanes of the sweep at which each first agreed
   bool walked = false;    ///< did not contract and was finished one chunk after the other
   bool hopeless = false;  ///< ... on account of half of its lanes or more
-  double mismatch = 0; ///< largest one accepted
+  double mismatch = 0;    ///< largest one accepted
   bool unconverged = false;
   int64_t nonfinite = INT64_MAX; ///< first step with a state that is not finite
 
@@ -64,15 +64,15 @@ private:
   int64_t changed_[window] = {};
 };
 
-/// Solves one tile. A Mode has: lanes(), chunks(), shoot() (every chunk whose start changed), agree(sweep,
-/// rules, stats) (compares; returns the worst mismatch of lanes that do not agree), waiting() (how
-/// many those are), correct(), walk(sweep, chunk, stats) (the rest of the tile from `chunk` on, whose
-/// start is exact, one chunk after the other).
+/// Solves one tile. A Mode has: lanes(), chunks(), shoot(sweep) (every chunk whose start changed),
+/// agree(sweep, rules, stats) (compares; returns the worst mismatch of lanes that do not agree),
+/// waiting() (how many those are), correct(), walk(sweep, chunk, stats) (the rest of the tile from
+/// `chunk` on, whose start is exact, one chunk after the other).
 template <class Mode>
 void sweepTile(Mode& mode, const SweepRules& rules, TileStats& stats) {
   Stall stall;
   for (int64_t sweep = 1;; ++sweep) {
-    mode.shoot();
+    mode.shoot(sweep);
     ++stats.sweeps;
     const double worst = mode.agree(sweep, rules, stats);
     if (mode.waiting() == 0) {

@@ -49,11 +49,16 @@ struct Loop {
     loop->edges.enter();
     {
       const IeeeScope scope;
-      for (int64_t i = begin; i != end; ++i) {
-        loop->body(i, slot);
-      }
+      items(*loop, begin, end, slot);
     }
     loop->edges.leave();
+  }
+
+  // Not inlined: see IeeeScope.
+  [[gnu::noinline]] static void items(const Loop& loop, int64_t begin, int64_t end, int slot) {
+    for (int64_t i = begin; i != end; ++i) {
+      loop.body(i, slot);
+    }
   }
 };
 

@@ -45,7 +45,8 @@ struct TileScratch {
 /// Where a tile lies in time.
 struct TileFrame {
   int64_t time = 0, steps = 0;
-  bool wantsCarry = false; ///< the product of the Jacobians over the whole tile is needed
+  int64_t expectedSweeps = 0; ///< 0: no idea
+  bool wantsCarry = false;    ///< the product of the Jacobians over the whole tile is needed
 };
 
 /// What both layouts have in common.
@@ -102,7 +103,7 @@ public:
 
   int64_t lanes() const { return this->columns_.valid(); }
   int64_t chunks() const { return this->vectors_; }
-  void shoot();
+  void shoot(int64_t sweep);
   double agree(int64_t sweep, const SweepRules& rules, TileStats& stats);
   Changes correct();
   void walk(int64_t sweep, int64_t firstChunk, TileStats& stats);
@@ -139,7 +140,7 @@ public:
 
   int64_t lanes() const { return 1; }
   int64_t chunks() const { return system().chunks; }
-  void shoot();
+  void shoot(int64_t sweep);
   double agree(int64_t sweep, const SweepRules& rules, TileStats& stats);
   Changes correct();
   void walk(int64_t sweep, int64_t firstChunk, TileStats& stats);

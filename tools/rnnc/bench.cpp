@@ -1,4 +1,5 @@
 // rnnc bench: calls of the chosen schedule and of the other one, in turn, in one run.
+#include "progress.h"
 #include "report.h"
 #include "source.h"
 #include "verbs.h"
@@ -104,6 +105,7 @@ int Bench::measure() {
       if (int status = call(other, nullptr))
         return status;
   }
+  Progress progress("measuring", options.repeat ? 0 : options.seconds);
   double spent = 0;
   auto enough = [&] {
     size_t calls = chosenTiming.seconds.size();

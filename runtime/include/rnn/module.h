@@ -76,8 +76,9 @@ typedef struct rnn_cpu_kernel {
   rnn_shoot_fn shoot_jacobian; /* null: ask `resolve` */
 } rnn_cpu_kernel;
 
-/* Rough cost of one step of one vector of `width` columns, from the IR and the target's table, in
- * nanoseconds: what the cost model needs. 0: unknown. */
+/* Rough cost of one step of one vector of the narrowest kernel, from the IR and the target's table,
+ * in nanoseconds: what the cost model needs. A wider kernel counts as several such vectors in flight.
+ * 0: unknown. */
 typedef struct rnn_cost {
   double step_latency;        /* the dependent chain through the state */
   double step_throughput;     /* all of it, when enough columns are in flight */

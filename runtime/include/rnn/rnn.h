@@ -73,7 +73,7 @@ typedef struct rnn_plan_options {
   const rnn_dim_value* dim; /* every free dim of the module */
   int64_t batch, time;      /* either may be 0 */
   rnn_dtype compute;        /* RNN_F32 or RNN_F64 */
-  rnn_schedule schedule;
+  rnn_schedule schedule; /* AUTO, with any of the next four fixed (but vector = lanes): PARALLEL */
   rnn_vector vector;
   rnn_tiles tiles;
   int64_t chunk;      /* steps a chunk, C; 0: the cost model's */
@@ -99,14 +99,15 @@ typedef struct rnn_plan_info {
 typedef struct rnn_report {
   uint32_t size;
   int64_t tiles;             /* tiles solved, over all groups of lanes and systems; 0 when sequential */
-  double sweeps_mean;        /* sweeps a tile (until its slowest lane agreed) */
+  double sweeps_mean;        /* sweeps a tile (until its slowest lane agreed), over all outer sweeps */
   int64_t sweeps_max;
-  double lane_sweeps_mean;   /* sweep at which a lane first agreed, over lanes and tiles */
-  int64_t tiles_slow;        /* tiles that needed more than 4 sweeps */
+  double lane_sweeps_mean;   /* sweep at which a lane first agreed, over lanes and tiles; a lane that
+                                was walked counts as one that corrects one wrong start a sweep */
+  int64_t tiles_slow;        /* tiles that needed more than 4 sweeps, or were walked */
   int64_t tiles_walked;      /* tiles that did not contract and were finished sequentially */
   int64_t outer_sweeps;      /* tiles in parallel: the largest number of outer sweeps; else 0 */
   double mismatch_max;       /* largest |e - u| / (1 + |u|) accepted */
-  int64_t first_nonfinite;   /* first step with a state that is not finite; -1: none */
+  int64_t first_nonfinite;   /* first step (from 0) with a state that is not finite; -1: none */
   int64_t unconverged_tile;  /* NOT_CONVERGED: the tile; else -1 */
 } rnn_report;
 
@@ -128,7 +129,8 @@ rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
 
 /* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing. RNN_OK, or
- * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep). */
+ * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep, and the
+ * report can be read). `reserve` is not used yet; `stream` must be null on the CPU. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
                        void* stream);
 rnn_status rnn_report_read(const rnn_plan*, const void* workspace, rnn_report* out);

@@ -318,6 +318,24 @@ Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, b
 }
 
 template <class F>
+int64_t Problem<F>::forwardAllocations(const rnn_plan_options& options,
+                                       const std::function<int64_t()>& count) {
+  rnn_plan* plan = nullptr;
+  if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {
+    return -1;
+  }
+  size_t bytes;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  Workspace workspace(bytes);
+  const std::vector<rnn_tensor> args = makeArgs(o_.time, o_.width, results);
+  const int64_t before = count();
+  const rnn_status status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
+  const int64_t after = count();
+  rnn_plan_destroy(plan);
+  return status == RNN_OK ? after - before : -1;
+}
+
+template <class F>
 std::string Problem<F>::runFromThreads(const rnn_plan_options& options, int threads) {
   rnn_plan* plan = nullptr;
   if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {

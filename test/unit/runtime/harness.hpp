@@ -141,6 +141,10 @@ public:
   /// The same plan run from several threads at once, with a workspace and results each.
   std::string runFromThreads(const rnn_plan_options& options, int threads);
 
+  /// How often `count` counted during rnn_forward.
+  int64_t forwardAllocations(const rnn_plan_options& options,
+                             const std::function<int64_t()>& count);
+
   F state(int i, int64_t b, int64_t t, int64_t lane) const;
   /// The results of the last run, as bytes.
   std::vector<Array> results;

@@ -216,7 +216,7 @@ TEST_F(Forward, OptionErrors) {
   EXPECT_EQ(with([](auto& o) { o.chunks = -1; }),
             "chunks is -1; it cannot be negative (0: chosen for you)");
   EXPECT_EQ(with([](auto& o) { o.tolerance = NAN; }), "tolerance is not finite");
-  EXPECT_EQ(with([](auto& o) { o.threads = -1; }), "threads is -1; it cannot be negative (0: all)");
+  EXPECT_EQ(with([](auto& o) { o.threads = -1; }), "threads is -1; it must be in 0..4096 (0: all)");
   EXPECT_EQ(with([](auto& o) {
               o.schedule = RNN_SCHEDULE_SEQUENTIAL;
               o.chunk = 4;
