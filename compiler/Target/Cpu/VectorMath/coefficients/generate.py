@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes ../Coefficients.h. Needs mpmath, numpy and scipy; takes a minute or two."""
+"""Writes ../Coefficients.h. Needs mpmath, numpy and scipy; takes two minutes; then clang-format it."""
 
 import pathlib
 
