@@ -120,7 +120,7 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
     if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
       return emitError(set->getLoc())
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
-    int64_t axis = type.getRank() - 1;
+    int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
     for (; axis >= 0; --axis) {
       if (index[axis] < 0)
         continue;

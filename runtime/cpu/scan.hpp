@@ -81,11 +81,11 @@ void worstMismatch(const CarryPattern& pattern, const ChunkVectors<F>& chunks, i
 /// What a correction did to the start states.
 struct Changes {
   int64_t count = 0;
-  int64_t first = INT64_MAX; ///< the first chunk whose start changed
+  int64_t first = 0; ///< the first chunk whose start changed; 0: none did
 
   void add(int64_t chunk) {
+    first = count == 0 || chunk < first ? chunk : first;
     ++count;
-    first = first < chunk ? first : chunk;
   }
 };
 

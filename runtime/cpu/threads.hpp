@@ -4,24 +4,23 @@
 #include "cpu/float_env.hpp"
 
 #include <cstdint>
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RNN_TSAN 1
-#endif
-#endif
-#ifdef RNN_TSAN
 #include <sanitizer/tsan_interface.h>
+#endif
 #endif
 
 namespace rnnc::runtime::cpu {
 
-// oneTBB is not built with ThreadSanitizer, which therefore does not see that a task starts after
-// the loop began and ends before it returns. This says so; what items do to each other stays
-// visible.
+/// Calls run(context, begin, end, slot) for pieces of 0..items-1 on the arena's threads.
+void runOnThreads(tbb::task_arena& arena, int64_t items,
+                  void (*run)(void* context, int64_t begin, int64_t end, int slot), void* context);
+
+// ThreadSanitizer does not see how oneTBB synchronises (threads.cpp), so this says that pieces
+// start after the loop began and end before it returns. What they do to each other stays visible.
 class ForkJoin {
 public:
 #ifdef RNN_TSAN
@@ -40,33 +39,37 @@ private:
 #endif
 };
 
+template <class Body>
+struct Loop {
+  const Body& body;
+  ForkJoin edges;
+
+  static void run(void* context, int64_t begin, int64_t end, int slot) {
+    auto* loop = static_cast<Loop*>(context);
+    loop->edges.enter();
+    {
+      const IeeeScope scope;
+      for (int64_t i = begin; i != end; ++i) {
+        loop->body(i, slot);
+      }
+    }
+    loop->edges.leave();
+  }
+};
+
 /// Calls body(item, slot) for every item in 0..items-1. `slot` is below the arena's concurrency,
 /// and no two calls that run at the same time have the same one. Bodies do not wait for each other,
 /// so a thread never begins an item inside another.
 template <class Body>
 void parallelFor(tbb::task_arena& arena, int64_t items, const Body& body) {
+  Loop<Body> loop{body, {}};
   if (items <= 1 || arena.max_concurrency() == 1) {
-    const IeeeScope scope;
-    for (int64_t i = 0; i < items; ++i) {
-      body(i, 0);
-    }
+    Loop<Body>::run(&loop, 0, items, 0);
     return;
   }
-  ForkJoin edges;
-  edges.fork();
-  arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, items),
-                      [&](const tbb::blocked_range<int64_t>& range) {
-                        edges.enter();
-                        const IeeeScope scope;
-                        const int slot = tbb::this_task_arena::current_thread_index();
-                        for (int64_t i = range.begin(); i != range.end(); ++i) {
-                          body(i, slot);
-                        }
-                        edges.leave();
-                      });
-  });
-  edges.join();
+  loop.edges.fork();
+  runOnThreads(arena, items, Loop<Body>::run, &loop);
+  loop.edges.join();
 }
 
 } // namespace rnnc::runtime::cpu

@@ -1,6 +1,7 @@
 // rnnc check: prove a cell's derivatives and schedules. The proofs are in check/.
 #include "check/check.h"
 
+#include "progress.h"
 #include "report.h"
 #include "source.h"
 #include "verbs.h"
@@ -23,6 +24,7 @@ public:
 
 private:
   int compile();
+  void prove(const check::Subject& subject);
   void print() const;
   Json json() const;
 
@@ -79,6 +81,14 @@ Json Checker::json() const {
   return json;
 }
 
+void Checker::prove(const check::Subject& subject) {
+  Progress progress("checking " + source.cellName(), 0);
+  for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
+                     check::checkStructure, check::checkOracle, check::checkSchedules})
+    for (check::Row& row : proof(subject))
+      rows.push_back(std::move(row));
+}
+
 int Checker::run() {
   auto start = std::chrono::steady_clock::now();
   if (int status = compile())
@@ -91,10 +101,7 @@ int Checker::run() {
   subject.seed = options.seed;
   subject.params = options.params;
   subject.threads = options.threads;
-  for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
-                     check::checkStructure, check::checkOracle, check::checkSchedules})
-    for (check::Row& row : proof(subject))
-      rows.push_back(std::move(row));
+  prove(subject);
   for (const check::Row& row : rows)
     failed += !row.passed;
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -35,6 +35,7 @@ private:
   int bindArray(uint32_t tensor, const Bound& bound);
   int bindSize(const std::string& name, int64_t size, const std::string& from);
   int64_t sizeOr(const std::string& name, int64_t otherwise) const;
+  int checkMemory() const;
   int fill(uint32_t tensor);
   int draw(uint32_t tensor, const data::RandomSpec& spec, const std::string& from);
 
@@ -202,6 +203,32 @@ int Gatherer::fill(uint32_t tensor) {
   return draw(tensor, spec, fmt::format("normal(0,{}), seed {}", kDeviation, options.seed));
 }
 
+/// Inputs, params and results together have to fit: each by itself may, and the system would rather
+/// kill the process than refuse.
+int Gatherer::checkMemory() const {
+  double total = 0;
+  auto count = [](const std::vector<int64_t>& shape) {
+    double product = 1;
+    for (int64_t size : shape)
+      product *= static_cast<double>(size);
+    return product;
+  };
+  for (uint32_t i = 0; i < table.tensors; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[i];
+    double elements = count(boundaryShape(tensor, data.sizes));
+    // A state is a result at every step besides.
+    if (tensor.role == RNN_ROLE_STATE)
+      elements *= 2 + static_cast<double>(tensor.hidden ? 0 : data.sizes.time);
+    total += elements * static_cast<double>(data::itemSize(storageType(options)));
+  }
+  double memory = static_cast<double>(data::ReadLimits{}.bytesOrMemory());
+  if (total <= memory)
+    return kFine;
+  return console.error(fmt::format("arrays for {} need {:.3g} GB, this machine has {:.3g} GB",
+                                   sizesText(data.sizes), total * 1e-9, memory * 1e-9),
+                       "choose a smaller --batch, --time or --dim");
+}
+
 int Gatherer::gather() {
   Stopwatch clock(console);
   if (int status = readInputs(options, console, table, given, data.sampleRate))
@@ -209,6 +236,8 @@ int Gatherer::gather() {
   if (int status = takeSpecs())
     return status;
   if (int status = bindSizes())
+    return status;
+  if (int status = checkMemory())
     return status;
   data.tensors.resize(table.tensors);
   for (uint32_t i = 0; i < table.tensors; ++i)
@@ -229,6 +258,13 @@ int rnnc::tool::bindSizes(const Options& options, const Console& console,
   int status = Gatherer(options, console, table, data).bindSizes();
   sizes = std::move(data.sizes);
   return status;
+}
+
+std::string rnnc::tool::sizesText(const CallSizes& sizes) {
+  std::string text = fmt::format("batch {}, time {}", sizes.batch, sizes.time);
+  for (auto& [name, size] : sizes.dims)
+    text += fmt::format(", {} {}", name, size);
+  return text;
 }
 
 std::vector<int64_t> rnnc::tool::tensorShape(const rnn_tensor_desc& tensor,

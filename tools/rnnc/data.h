@@ -40,6 +40,9 @@ int gatherData(const Options& options, const Console& console, const rnn_module_
 int bindSizes(const Options& options, const Console& console, const rnn_module_table& table,
               CallSizes& sizes);
 
+/// "batch 8, time 4096, d 256"
+std::string sizesText(const CallSizes& sizes);
+
 /// The tensor's sizes at the boundary: (batch, time, dims...), (batch, dims...) for an initial
 /// state, (dims...) for a param.
 std::vector<int64_t> boundaryShape(const rnn_tensor_desc& tensor, const CallSizes& sizes);

@@ -151,7 +151,7 @@ static void print(const Json& report) {
                     ? "not found (RNN_NVRTC=path says where it is)"
                     : fmt::format("{}, version {}", nvrtc["library"].get<std::string>(),
                                   nvrtc.value("version", "unknown")));
-  line("devices", report["devices"].dump());
+  line("devices", compiler["usable"].get<bool>() ? "cpu" : "none");
 }
 
 int rnnc::tool::runDoctor(const Options& options) {

@@ -3,16 +3,11 @@
 #include "options.h"
 #include "verbs.h"
 
+#include <cstdio>
+
 using namespace rnnc::tool;
 
-int main(int argc, char** argv) {
-  ParsedOptions parsed = parseOptions(argc, argv);
-  if (!parsed.options) {
-    if (!parsed.error.empty())
-      Console(parsed.errorFormat, Color::Auto, false).error(parsed.error, parsed.hint);
-    return parsed.exitCode;
-  }
-  const Options& options = *parsed.options;
+static int runVerb(const Options& options) {
   switch (options.verb) {
   case Verb::Run:
     return runRun(options);
@@ -28,4 +23,17 @@ int main(int argc, char** argv) {
     return runDoctor(options);
   }
   return kUsage;
+}
+
+int main(int argc, char** argv) {
+  ParsedOptions parsed = parseOptions(argc, argv);
+  if (!parsed.options) {
+    if (!parsed.error.empty())
+      Console(parsed.errorFormat, Color::Auto, false).error(parsed.error, parsed.hint);
+    return parsed.exitCode;
+  }
+  int status = runVerb(*parsed.options);
+  if (std::fflush(stdout) != 0 && status == kFine)
+    return Console(*parsed.options).error("stdout cannot be written");
+  return status;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <unistd.h>
 
@@ -41,10 +40,8 @@ void Progress::paintUntilDone() {
     double elapsed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::string far;
-    if (estimate > 0) { // an estimate that was too short stays just below the end
-      double fraction = std::min(elapsed / estimate, 0.99);
-      far = fmt::format(" {} about {:.0f} %", bar(fraction), 100 * fraction);
-    }
+    if (elapsed < estimate) // past it nobody knows how far it is
+      far = fmt::format(" {} about {:.0f} %", bar(elapsed / estimate), 100 * elapsed / estimate);
     fmt::print(stderr, "\r\033[K{}{} {:.1f} s", what, far, elapsed);
     std::fflush(stderr);
   } while (!changed.wait_for(lock, 100ms, [this] { return done; }));

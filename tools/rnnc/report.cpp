@@ -82,13 +82,6 @@ Json rnnc::tool::reportJson(const rnn_report& r) {
           {"unconverged_tile", r.unconverged_tile}};
 }
 
-std::string rnnc::tool::sizesText(const CallSizes& sizes) {
-  std::string text = fmt::format("batch {}, time {}", sizes.batch, sizes.time);
-  for (auto& [name, size] : sizes.dims)
-    text += fmt::format(", {} {}", name, size);
-  return text;
-}
-
 Json rnnc::tool::sizesJson(const CallSizes& sizes) {
   Json json{{"batch", sizes.batch}, {"time", sizes.time}, {"dims", Json::object()}};
   for (auto& [name, size] : sizes.dims)

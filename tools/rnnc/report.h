@@ -22,8 +22,6 @@ Json planJson(const rnn_plan_info& info);
 std::string sweepsText(const rnn_report& report);
 Json reportJson(const rnn_report& report);
 
-/// "batch 8, time 4096, d 256"
-std::string sizesText(const CallSizes& sizes);
 Json sizesJson(const CallSizes& sizes);
 
 /// Steps of lanes, the unit of steps/s.

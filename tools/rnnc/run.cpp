@@ -63,8 +63,8 @@ int Runner::solve() {
   }
   if (status == RNN_NOT_CONVERGED) {
     writeReport(status);
-    return console.error(fmt::format("not converged: {}", solver.errorText()),
-                         "more --max-sweeps, a larger --tolerance, or longer chunks");
+    return console.error(solver.errorText(),
+                         "a larger --max-sweeps, a larger --tolerance, or a longer --chunk");
   }
   return status == RNN_OK ? kFine : console.error(solver.errorText());
 }
@@ -174,6 +174,8 @@ int Runner::run() {
     fmt::print("{}", dumpJson(json(RNN_OK)));
   else
     print();
+  if (difference && !difference->same && options.tolerance == 0)
+    return console.error("the result is not the sequential one bit for bit, at tolerance 0");
   return kFine;
 }
 

@@ -1,6 +1,7 @@
 #include "solver.h"
 
 #include "bug.h"
+#include "progress.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,11 @@ int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr&
   options.time = sizes.time;
   Stopwatch clock(console);
   rnn_plan* made = nullptr;
-  rnn_status status = rnn_plan_create(module.get(), &options, &made);
+  rnn_status status;
+  {
+    Progress progress("compiling kernels", 0);
+    status = rnn_plan_create(module.get(), &options, &made);
+  }
   plan.reset(made);
   clock.lap("planned; kernels compiled where they were new");
   if (status == RNN_OK)
@@ -70,6 +75,14 @@ static rnn_tensor describe(const data::HostArray& array) {
   return tensor;
 }
 
+/// The system gives memory when it is first written: that belongs to getting it, not to the solve.
+static void touch(data::HostArray& array) {
+  constexpr size_t kPage = 4096;
+  volatile std::byte* bytes = array.bytes.data();
+  for (size_t i = 0; i < array.bytes.size(); i += kPage)
+    bytes[i] = std::byte{0};
+}
+
 int Call::prepare(const Console& console, const rnn_signature& signature, PlanPtr newPlan,
                   const CallData& data, data::DType storage) {
   sig = &signature;
@@ -96,6 +109,7 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
     if (!array)
       return console.error(fmt::format("'{}': {}", tensor.name, array.error().text));
     results[i] = std::move(*array);
+    touch(results[i]);
     args[i] = describe(results[i]);
   }
   size_t workspaceBytes = 0, reserveBytes = 0;
@@ -106,6 +120,7 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
     if (!array)
       return console.error("the workspace: " + array.error().text);
     *room = std::move(*array);
+    touch(*room);
   }
   return kFine;
 }

@@ -127,14 +127,14 @@ TEST(Tolerance, DefaultIsFourUlpAndIsKept) {
 // What a lane gives does not depend on the lanes beside it in the vector: it keeps its start states
 // from the sweep on at which it agreed.
 TEST(Tolerance, NeighboursDoNotMatter) {
-  for (double tolerance : {0., -1., 1e-4}) {
+  for (double tolerance : {-1., 1e-5}) {
     auto together = longMemory(16, 900);
     const rnn_plan_options o = parallel(RNN_VECTOR_LANES, RNN_TILES_SEQUENCE, 16, 16, tolerance);
     const Outcome quick = together->run(o, -1, -1, false);
     const std::vector<Array> results = std::move(together->results);
     // The same lanes, one of them much slower to converge than before.
     for (int64_t t = 0; t < 900; ++t) {
-      together->setInput(0, 0, t, 7, -1.5);
+      together->setInput(0, 0, t, 7, -2.2);
     }
     const Outcome slow = together->run(o, -1, -1, false);
     ASSERT_EQ(slow.report.tiles_walked, 0);

@@ -68,7 +68,7 @@ void runMatrix(const CellInfo& cell) {
         for (rnn_vector vector : {RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS}) {
           for (rnn_tiles tiles : {RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL}) {
             if ((width > 33 && (vector == RNN_VECTOR_CHUNKS || time > 300)) ||
-                (width > 3 && time > 300 && chunk < 16)) {
+                (width > 3 && time > 300 && chunk < 64)) {
               continue; // little that others do not show, for much of the time
             }
             o.schedule = RNN_SCHEDULE_PARALLEL;

@@ -104,6 +104,25 @@ RC_GTEST_PROP(Layout, AnyShapeAgainstTheLoop, ()) {
   RC_ASSERT(out.difference == "");
 }
 
+// Fewer chunks than columns: the columns past the last chunk repeat it and read nothing behind the
+// arrays' ends (the sanitizers watch).
+TEST(Layout, FewChunks) {
+  for (int64_t chunks : {1, 2, 3, 5, 15}) {
+    for (int64_t time : {64, 90, 121}) {
+      Problem<float>::Options o;
+      o.time = time;
+      Problem<float> problem(cellNamed("ladder"), o);
+      problem.reference();
+      for (rnn_tiles tiles : {RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL}) {
+        const Outcome out =
+            problem.run(optionsFor({RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, tiles}, 8, chunks));
+        ASSERT_EQ(out.error, "");
+        ASSERT_EQ(out.difference, "") << chunks << " chunks, T " << time;
+      }
+    }
+  }
+}
+
 // A stride of 0 reads the same number for every batch element, step or lane.
 TEST(Layout, ZeroStridesOfInputs) {
   for (int axis = 0; axis < 3; ++axis) {

@@ -35,7 +35,7 @@ void Comparison::compareEntry(newton::SystemOp op, uint32_t row, uint32_t column
                               const double* derived, const Measured* numeric, uint32_t width) {
   auto fail = [&](double is, double expected) {
     if (problem.empty())
-      problem = fmt::format("d {} / d {}[t-1]: derived {}, differences give {}, in {}",
+      problem = fmt::format("d {} / d {}[t-1]: derived {:.9g}, differences give {:.9g}, in {}",
                             stateName(op, row), stateName(op, column), is, expected,
                             equationText(op, row));
   };

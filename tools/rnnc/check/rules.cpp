@@ -107,8 +107,8 @@ void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points
     double far = distance(*derived, *expected);
     worst = std::max(worst, far);
     if (!(far <= kDerivativeTolerance) && problem.empty())
-      problem = fmt::format("the rule of {} by operand {}, used at {}: derived {}, differences "
-                            "give {}",
+      problem = fmt::format("the rule of {} by operand {}, used at {}: derived {:.9g}, differences "
+                            "give {:.9g}",
                             op.getName().getStringRef().str(), operand, placeText(op.getLoc()),
                             *derived, *expected);
   }

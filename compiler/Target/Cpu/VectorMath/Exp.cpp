@@ -1,4 +1,4 @@
-//===- Exp.cpp - exp and expm1 --------------------------------------------------------------------===//
+//===- Exp.cpp - exp and expm1 ===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
@@ -27,9 +27,7 @@ ExpParts splitExp(Expr x, int bias) {
   return {shifted, n, (x - n * ln2[0]) - n * ln2[1]};
 }
 
-Expr normalScale(Expr shifted) {
-  return (shifted.bits() << exponentPlace(shifted.in())).asFloat();
-}
+Expr normalScale(Expr shifted) { return (shifted.bits() << exponentPlace(shifted.in())).asFloat(); }
 
 int halvesBias(Formula& f) { return f.pick(2 * 127, 2 * 1023); }
 
@@ -49,8 +47,8 @@ static Expr reduced(Expr r, Expr low, ArrayRef<double> c) {
 CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower) {
   Expr r = parts.r;
   Formula& f = r.in();
-  // exp(r) lies in [0.70, 1.42]. Less this centre, below 1 it is less than 1/4 in size, above 1 less
-  // than about 1/2: each rounding on the way costs an eighth of the result's last place, not a
+  // exp(r) lies in [0.70, 1.42]. Less this centre, below 1 it is less than 1/4 in size, above 1
+  // less than about 1/2: each rounding on the way costs an eighth of the result's last place, not a
   // quarter as it would less 1.
   constexpr double kCentre = 0x1.dp-1;
   // exp(r) (1 - rest) is centre + (1 - rest) q but for rest^2, where

@@ -1,4 +1,4 @@
-//===- ExpParts.h - the exponential taken apart ---------------------------------------------------===//
+//===- ExpParts.h - the exponential taken apart ===//
 //
 // exp(x) = 2^n exp(r) exp(-rest), n = round(x / ln 2), |r| <= ln(2) / 2.
 //
@@ -7,7 +7,7 @@
 // that a product with the rounded ln 2 leaves out, at most 3e-7 in f32 and 3e-14 in f64: so small
 // that exp(-rest) is 1 - rest. Without fused operations r takes all of ln 2 in, and rest is 0.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/Expr.h"
@@ -20,8 +20,8 @@ struct ExpParts {
   Expr r;
 };
 
-/// For |x| up to a few times the range of the exponential; other arguments give some number, or NaN.
-/// `bias` is added to the n in `shifted`.
+/// For |x| up to a few times the range of the exponential; other arguments give some number, or
+/// NaN. `bias` is added to the n in `shifted`.
 ExpParts splitExp(Expr x, int bias);
 
 /// 2^(n + bias - the format's bias), for normal results.

@@ -1,4 +1,4 @@
-//===- Expr.cpp - formulas as formulas ------------------------------------------------------------===//
+//===- Expr.cpp - formulas as formulas ===//
 
 #include "Target/Cpu/VectorMath/Expr.h"
 
@@ -47,30 +47,33 @@ Expr Expr::like(double number) const {
 
 Expr Expr::like(int64_t number) const {
   unsigned bits = element().getIntOrFloatBitWidth();
-  return constant(
-      *this, in().builder.getIntegerAttr(element(), APInt(bits, number).getSExtValue()), number);
+  return constant(*this, in().builder.getIntegerAttr(element(), APInt(bits, number).getSExtValue()),
+                  number);
 }
 
-template <typename OpT> static Expr unary(Expr a) {
+template <typename OpT>
+static Expr unary(Expr a) {
   return a.with(OpT::create(a.in().builder, a.in().loc, a.value()));
 }
 
-template <typename OpT> static Expr binary(Expr a, Expr b) {
+template <typename OpT>
+static Expr binary(Expr a, Expr b) {
   return a.with(OpT::create(a.in().builder, a.in().loc, a.value(), b.value()));
 }
 
-template <typename OpT> static Expr convert(Expr a, Type element) {
-  return a.with(
-      OpT::create(a.in().builder, a.in().loc, a.in().shaped(element), a.value()));
+template <typename OpT>
+static Expr convert(Expr a, Type element) {
+  return a.with(OpT::create(a.in().builder, a.in().loc, a.in().shaped(element), a.value()));
 }
 
-template <typename FloatT, typename IntT> static Expr arithmetic(Expr a, Expr b) {
+template <typename FloatT, typename IntT>
+static Expr arithmetic(Expr a, Expr b) {
   return a.isFloat() ? binary<FloatT>(a, b) : binary<IntT>(a, b);
 }
 
 Expr Expr::bits() const {
-  return convert<arith::BitcastOp>(
-      *this, in().builder.getIntegerType(element().getIntOrFloatBitWidth()));
+  return convert<arith::BitcastOp>(*this,
+                                   in().builder.getIntegerType(element().getIntOrFloatBitWidth()));
 }
 Expr Expr::asFloat() const {
   OpBuilder& b = in().builder;
@@ -121,9 +124,7 @@ Expr operator==(Expr a, Expr b) {
 Expr operator!=(Expr a, Expr b) {
   return compare(a, b, arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne);
 }
-Expr isNan(Expr a) {
-  return compare(a, a, arith::CmpFPredicate::UNO, arith::CmpIPredicate::ne);
-}
+Expr isNan(Expr a) { return compare(a, a, arith::CmpFPredicate::UNO, arith::CmpIPredicate::ne); }
 
 Expr select(Expr condition, Expr yes, Expr no) {
   Formula& f = yes.in();

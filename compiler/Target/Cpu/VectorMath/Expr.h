@@ -1,10 +1,10 @@
-//===- Expr.h - formulas as formulas --------------------------------------------------------------===//
+//===- Expr.h - formulas as formulas ===//
 //
 // An Expr is a value and the place where operations on it are built, so that `a * b + 1.0` builds
 // what it says. Floats and integers share the operators; literals take the type of the other
 // operand. Only fma() fuses: a * b + c is two roundings.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "Target/Cpu/VectorMath/VectorMath.h"
@@ -26,7 +26,10 @@ public:
   bool isDouble() const { return floatType.isF64(); }
   bool fma() const { return options.fma; }
   /// The number for the type at hand.
-  template <typename T> T pick(T single, T twice) const { return isDouble() ? twice : single; }
+  template <typename T>
+  T pick(T single, T twice) const {
+    return isDouble() ? twice : single;
+  }
 
   mlir::OpBuilder& builder;
   mlir::Location loc;
@@ -89,7 +92,8 @@ Expr isNan(Expr a);
 template <typename T>
 concept Literal = std::is_arithmetic_v<T>;
 
-template <Literal T> Expr literal(Expr like, T number) {
+template <Literal T>
+Expr literal(Expr like, T number) {
   if constexpr (std::is_floating_point_v<T>)
     return like.like(static_cast<double>(number));
   else
@@ -98,10 +102,12 @@ template <Literal T> Expr literal(Expr like, T number) {
 }
 
 #define RNN_LITERAL_OPERATOR(op)                                                                   \
-  template <Literal T> Expr operator op(Expr a, T b) {                                             \
+  template <Literal T>                                                                             \
+  Expr operator op(Expr a, T b) {                                                                  \
     return a op literal(a, b);                                                                     \
   }                                                                                                \
-  template <Literal T> Expr operator op(T a, Expr b) {                                             \
+  template <Literal T>                                                                             \
+  Expr operator op(T a, Expr b) {                                                                  \
     return literal(b, a) op b;                                                                     \
   }
 RNN_LITERAL_OPERATOR(+)
@@ -122,18 +128,27 @@ RNN_LITERAL_OPERATOR(!=)
 #undef RNN_LITERAL_OPERATOR
 
 Expr select(Expr condition, Expr yes, Expr no);
-template <Literal T> Expr select(Expr condition, T yes, Expr no) {
+template <Literal T>
+Expr select(Expr condition, T yes, Expr no) {
   return select(condition, literal(no, yes), no);
 }
-template <Literal T> Expr select(Expr condition, Expr yes, T no) {
+template <Literal T>
+Expr select(Expr condition, Expr yes, T no) {
   return select(condition, yes, literal(yes, no));
 }
 
 /// a * b + c, rounded once where the target fuses, else twice.
 Expr fma(Expr a, Expr b, Expr c);
-template <Literal T> Expr fma(Expr a, T b, Expr c) { return fma(a, literal(a, b), c); }
-template <Literal T> Expr fma(Expr a, Expr b, T c) { return fma(a, b, literal(a, c)); }
-template <Literal T, Literal U> Expr fma(Expr a, T b, U c) {
+template <Literal T>
+Expr fma(Expr a, T b, Expr c) {
+  return fma(a, literal(a, b), c);
+}
+template <Literal T>
+Expr fma(Expr a, Expr b, T c) {
+  return fma(a, b, literal(a, c));
+}
+template <Literal T, Literal U>
+Expr fma(Expr a, T b, U c) {
   return fma(a, literal(a, b), literal(a, c));
 }
 

@@ -1,4 +1,4 @@
-//===- Hyperbolic.cpp - tanh, sigmoid, softplus, sinh, cosh ---------------------------------------===//
+//===- Hyperbolic.cpp - tanh, sigmoid, softplus, sinh, cosh ===//
 
 #include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"

@@ -1,4 +1,4 @@
-//===- Patterns.cpp - operations replaced by our vector math --------------------------------------===//
+//===- Patterns.cpp - operations replaced by our vector math ===//
 
 #include "Newton/Newton.h"
 #include "Target/Cpu/VectorMath/VectorMath.h"
@@ -20,7 +20,8 @@ static bool isSupported(Type type) {
 
 namespace {
 
-template <typename OpT, VectorMathUnary emit> struct Unary : OpRewritePattern<OpT> {
+template <typename OpT, VectorMathUnary emit>
+struct Unary : OpRewritePattern<OpT> {
   Unary(MLIRContext* context, VectorMathOptions options)
       : OpRewritePattern<OpT>(context), options(options) {}
 
@@ -33,15 +34,16 @@ template <typename OpT, VectorMathUnary emit> struct Unary : OpRewritePattern<Op
   VectorMathOptions options;
 };
 
-template <typename OpT, VectorMathBinary emit> struct Binary : OpRewritePattern<OpT> {
+template <typename OpT, VectorMathBinary emit>
+struct Binary : OpRewritePattern<OpT> {
   Binary(MLIRContext* context, VectorMathOptions options)
       : OpRewritePattern<OpT>(context), options(options) {}
 
   LogicalResult matchAndRewrite(OpT op, PatternRewriter& rewriter) const override {
     if (!isSupported(op.getType()))
       return rewriter.notifyMatchFailure(op, "not f32, f64 or a vector of them");
-    rewriter.replaceOp(
-        op, emit(rewriter, op.getLoc(), op->getOperand(0), op->getOperand(1), options));
+    rewriter.replaceOp(op,
+                       emit(rewriter, op.getLoc(), op->getOperand(0), op->getOperand(1), options));
     return success();
   }
   VectorMathOptions options;
@@ -50,6 +52,6 @@ template <typename OpT, VectorMathBinary emit> struct Binary : OpRewritePattern<
 } // namespace
 
 void rnnc::populateVectorMathPatterns(RewritePatternSet& patterns, VectorMathOptions options) {
-  patterns.add<Unary<math::ExpOp, emitExp>, Unary<math::TanhOp, emitTanh>,
+  patterns.add<Unary<math::ExpOp, emitExp>, Unary<math::TanhOp, emitTanh>, Unary<math::LogOp, emitLog>, Unary<math::SinOp, emitSin>, Unary<math::CosOp, emitCos>, Unary<math::TanOp, emitTan>, Unary<math::Log1pOp, emitLog1p>,
                Unary<newton::SigmoidOp, emitSigmoid>>(patterns.getContext(), options);
 }

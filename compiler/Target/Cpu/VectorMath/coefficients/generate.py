@@ -6,13 +6,17 @@ import pathlib
 import mpmath as mp
 
 import exp
+import log
+import trig
 from minimax import literal
 
-FAMILIES = (exp,)
+FAMILIES = (exp, log, trig)
 
 HEAD = """\
-//===- Coefficients.h - written by coefficients/generate.py, not by hand --------------------------===//
+//===- Coefficients.h - written by coefficients/generate.py, not by hand ===//
 #pragma once
+
+#include <cstdint>
 
 namespace rnnc::vecmath {
 """
@@ -23,10 +27,12 @@ def main():
     for family in FAMILIES:
         for name, meaning, values in family.constants():
             lines.append(f"// {meaning}")
-            lines.append(f"inline constexpr double {name}[] = {{")
+            integers = isinstance(values[0], int)
+            kind = "uint32_t" if integers else "double"
+            lines.append(f"inline constexpr {kind} {name}[] = {{")
             row = "   "
             for value in values:
-                item = f" {literal(value)},"
+                item = f" {value:#010x}," if integers else f" {literal(value)},"
                 if len(row + item) > 99:
                     lines.append(row)
                     row = "   "
