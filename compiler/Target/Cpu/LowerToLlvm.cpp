@@ -1,9 +1,7 @@
-//===- LowerToLlvm.cpp - kernels from vectors to the LLVM dialect
-//---------------------------------===//
+//===- LowerToLlvm.cpp - kernels from vectors to the LLVM dialect ----------------------------===//
 
 #include "Target/Cpu/LowerToLlvm.h"
 
-#include "Target/Cpu/LibraryCalls.h"
 #include "Target/Cpu/VectorMath/VectorMath.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -33,7 +31,6 @@ LogicalResult rnnc::lowerToLlvm(ModuleOp module, bool fma) {
   RewritePatternSet patterns(module.getContext());
   populateVectorMathPatterns(patterns, VectorMathOptions{fma});
   walkAndApplyPatterns(module, std::move(patterns));
-  callLibrary(module);
 
   PassManager lower(module.getContext(), ModuleOp::getOperationName());
   lower.enableVerifier(false);
