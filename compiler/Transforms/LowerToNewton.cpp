@@ -1,5 +1,4 @@
-//===- LowerToNewton.cpp - arrays become scalars a lane
-//-------------------------------------------===//
+//===- LowerToNewton.cpp - arrays become scalars a lane --------------------------------------===//
 //
 // Two walks over the equations, neither recursive. Backward: which elements of every value are
 // wanted. An element is an index that is a lane axis or a number for every axis of the value.
@@ -54,6 +53,8 @@ private:
                              ArrayRef<int64_t> laneOfAxis);
   LogicalResult outputAxes(OutputOp output, Value value, SmallVectorImpl<int64_t>& laneOfAxis);
   LogicalResult demand();
+  using Element = std::pair<Value, Index>;
+  SmallVector<Element> operandElements(Operation* op, const Index& index);
   LogicalResult demandOperands(Operation* op, const Index& index);
   LogicalResult want(Operation* by, Value value, Index index);
   Index broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to);
@@ -116,7 +117,8 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
     if (laneOfAxis[i] >= 0)
       index[i] = lane(laneOfAxis[i]);
   while (true) {
-    (isState ? states : outputs).push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
+    (isState ? states : outputs)
+        .push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
     if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
       return emitError(set->getLoc())
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
@@ -184,8 +186,9 @@ LogicalResult GroupLowering::listResults() {
   return success();
 }
 
-/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis that
-/// is stretched every place reads element 0; an axis of size 1 on both sides may well be a lane axis.
+/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis
+/// that is stretched every place reads element 0; an axis of size 1 on both sides may well be a
+/// lane axis.
 Index GroupLowering::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to) {
   ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
   size_t offset = to.size() - dims.size();
@@ -204,52 +207,64 @@ LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
   return success();
 }
 
-/// The size of a contracted axis; a diagnostic where it is free.
-static FailureOr<int64_t> contractedSize(Operation* op, DimAttr a, DimAttr b) {
-  if (!a.isFree() || !b.isFree())
-    return a.isFree() ? b.getSize() : a.getSize();
-  emitError(op->getLoc())
-      << "not supported yet: a contraction over '" << a.str()
-      << "' that depends on no state would be moved out of the recurrence; pass "
-         "its result as an input [RNN0404]";
-  return failure();
+/// The size of the axis that an op contracts, 1 for an element-wise op; kFree where nobody fixed
+/// it.
+static int64_t contractedSize(Operation* op) {
+  if (auto sum = dyn_cast<SumOp>(op))
+    return sum.getOperand().getType().getDims()[sum.getAxis()].getSize();
+  auto matmul = dyn_cast<MatmulOp>(op);
+  if (!matmul)
+    return 1;
+  ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims();
+  DimAttr rhs = matmul.getRhs().getType().getDims()[lhs.size() - 2];
+  return lhs.back().isFree() ? rhs.getSize() : lhs.back().getSize();
 }
 
-LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
+/// The elements that one element of an op's result is made of, in the order in which it is built
+/// from them: the pairs of a product, the terms of a sum, the operands of everything else.
+SmallVector<GroupLowering::Element> GroupLowering::operandElements(Operation* op,
+                                                                   const Index& index) {
+  SmallVector<Element> elements;
+  int64_t size = contractedSize(op);
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims(),
-                      rhs = matmul.getRhs().getType().getDims();
-    unsigned batch = lhs.size() - 2;
-    FailureOr<int64_t> size = contractedSize(op, lhs.back(), rhs[batch]);
-    if (failed(size))
-      return failure();
-    for (int64_t j = 0; j < *size; ++j) {
+    unsigned batch = matmul.getLhs().getType().getRank() - 2;
+    for (int64_t j = 0; j < size; ++j) {
       Index left(index.begin(), index.begin() + batch + 1),
           right(index.begin(), index.begin() + batch);
       left.push_back(j);
       right.push_back(j);
       right.insert(right.end(), index.begin() + batch + 1, index.end());
-      if (failed(want(op, matmul.getLhs(), left)) || failed(want(op, matmul.getRhs(), right)))
-        return failure();
+      elements.push_back({matmul.getLhs(), std::move(left)});
+      elements.push_back({matmul.getRhs(), std::move(right)});
     }
-    return success();
+    return elements;
   }
   if (auto sum = dyn_cast<SumOp>(op)) {
-    DimAttr dim = sum.getOperand().getType().getDims()[sum.getAxis()];
-    FailureOr<int64_t> size = contractedSize(op, dim, dim);
-    if (failed(size))
-      return failure();
-    for (int64_t j = 0; j < *size; ++j) {
+    for (int64_t j = 0; j < size; ++j) {
       Index from = index;
       from.insert(from.begin() + sum.getAxis(), j);
-      if (failed(want(op, sum.getOperand(), from)))
-        return failure();
+      elements.push_back({sum.getOperand(), std::move(from)});
     }
-    return success();
+    return elements;
   }
   ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
   for (Value operand : op->getOperands())
-    if (failed(want(op, operand, broadcastIndex(operand, index, to))))
+    elements.push_back({operand, broadcastIndex(operand, index, to)});
+  return elements;
+}
+
+LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
+  if (contractedSize(op) == DimAttr::kFree) {
+    auto dims = cast<ArrayType>(op->getOperand(0).getType()).getDims();
+    auto sum = dyn_cast<SumOp>(op);
+    return emitError(op->getLoc())
+           << "not supported yet: a contraction over '"
+           << (sum ? dims[sum.getAxis()] : dims.back()).str()
+           << "' that depends on no state would be moved out of the recurrence; pass "
+              "its result as an input [RNN0404]";
+  }
+  for (Element& element : operandElements(op, index))
+    if (failed(want(op, element.first, std::move(element.second))))
       return failure();
   return success();
 }
@@ -289,40 +304,20 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
                                   Location loc) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return buildNumber(builder, loc, compute, constant.getValue().convertToDouble());
-  auto add = [&](Value sum, Value term) {
-    return sum ? Value(arith::AddFOp::create(builder, loc, sum, term)) : term;
-  };
-  Value sum;
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims(),
-                      rhs = matmul.getRhs().getType().getDims();
-    unsigned batch = lhs.size() - 2;
-    int64_t size = lhs.back().isFree() ? rhs[batch].getSize() : lhs.back().getSize();
-    for (int64_t j = 0; j < size; ++j) {
-      Index left(index.begin(), index.begin() + batch + 1),
-          right(index.begin(), index.begin() + batch);
-      left.push_back(j);
-      right.push_back(j);
-      right.insert(right.end(), index.begin() + batch + 1, index.end());
-      sum = add(sum, arith::MulFOp::create(builder, loc, element(matmul.getLhs(), left),
-                                           element(matmul.getRhs(), right)));
-    }
-    return sum;
-  }
-  if (auto reduce = dyn_cast<SumOp>(op)) {
-    int64_t size = reduce.getOperand().getType().getDims()[reduce.getAxis()].getSize();
-    for (int64_t j = 0; j < size; ++j) {
-      Index from = index;
-      from.insert(from.begin() + reduce.getAxis(), j);
-      sum = add(sum, element(reduce.getOperand(), from));
-    }
-    return sum;
-  }
   SmallVector<Value> operands;
-  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
-  for (Value operand : op->getOperands())
-    operands.push_back(element(operand, broadcastIndex(operand, index, to)));
-  return buildScalar(builder, loc, op, operands, compute);
+  for (const Element& from : operandElements(op, index))
+    operands.push_back(element(from.first, from.second));
+  if (!isa<MatmulOp, SumOp>(op))
+    return buildScalar(builder, loc, op, operands, compute);
+  size_t stride = isa<MatmulOp>(op) ? 2 : 1;
+  Value sum;
+  for (size_t i = 0; i < operands.size(); i += stride) {
+    Value term = stride == 2
+                     ? Value(arith::MulFOp::create(builder, loc, operands[i], operands[i + 1]))
+                     : operands[i];
+    sum = sum ? Value(arith::AddFOp::create(builder, loc, sum, term)) : term;
+  }
+  return sum;
 }
 
 /// Only the op that makes the value has its name; what leads to it has the place alone.
