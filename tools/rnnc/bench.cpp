@@ -67,14 +67,7 @@ private:
 } // namespace
 
 int Bench::prepare() {
-  if (int status = checkSupported(options, console))
-    return status;
-  if (int status = source.load())
-    return status;
-  std::unique_ptr<CompiledCell> compiled;
-  if (int status = source.compile(computeType(options), compiled))
-    return status;
-  if (int status = solver.create(std::move(compiled)))
+  if (int status = solver.open(options, source))
     return status;
   if (int status = gatherData(options, console, solver.table(), data))
     return status;

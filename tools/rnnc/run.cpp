@@ -20,7 +20,6 @@ public:
   int run();
 
 private:
-  int compile();
   int solve();
   int verify();
   int writeReport(rnn_status status);
@@ -39,17 +38,6 @@ private:
 };
 
 } // namespace
-
-int Runner::compile() {
-  if (int status = checkSupported(options, console))
-    return status;
-  if (int status = source.load())
-    return status;
-  std::unique_ptr<CompiledCell> compiled;
-  if (int status = source.compile(computeType(options), compiled))
-    return status;
-  return solver.create(std::move(compiled));
-}
 
 int Runner::solve() {
   if (int status = solver.prepare(planOptions(options), data, storageType(options), call))
@@ -155,7 +143,7 @@ void Runner::print() const {
 }
 
 int Runner::run() {
-  if (int status = compile())
+  if (int status = solver.open(options, source))
     return status;
   if (int status = gatherData(options, console, solver.table(), data))
     return status;

@@ -12,6 +12,17 @@
 using namespace rnnc;
 using namespace rnnc::tool;
 
+int Solver::open(const Options& options, Source& source) {
+  if (int status = checkSupported(options, console))
+    return status;
+  if (int status = source.load())
+    return status;
+  std::unique_ptr<CompiledCell> compiled;
+  if (int status = source.compile(computeType(options), compiled))
+    return status;
+  return create(std::move(compiled));
+}
+
 int Solver::create(std::unique_ptr<CompiledCell> compiled) {
   cell = std::move(compiled);
   rnn_context* newContext = nullptr;

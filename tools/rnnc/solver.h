@@ -2,6 +2,7 @@
 #pragma once
 
 #include "data.h"
+#include "source.h"
 
 #include "rnnc/Compiler.h"
 
@@ -49,6 +50,8 @@ class Solver {
 public:
   explicit Solver(const Console& console) : console(console) {}
 
+  /// From the file that the options name to a module of the runtime: load, compile, create.
+  int open(const Options& options, Source& source);
   int create(std::unique_ptr<CompiledCell> compiled);
   /// A plan for these sizes; kernels that it needs and nobody had yet are compiled here.
   int plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr& plan) const;
