@@ -1,5 +1,4 @@
-//===- Cost.cpp - what a step costs, from its IR
-//--------------------------------------------------===//
+//===- Cost.cpp - what a step costs, from its IR ---------------------------------------------===//
 
 #include "Analysis/Cost.h"
 

@@ -1,5 +1,4 @@
-//===- Cost.h - what a step costs, from its IR
-//----------------------------------------------------===//
+//===- Cost.h - what a step costs, from its IR -----------------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

@@ -1,5 +1,4 @@
-//===- Explain.cpp - what was derived about a system, as text
-//---------------------------------------===//
+//===- Explain.cpp - what was derived about a system, as text --------------------------------===//
 
 #include "Analysis/Explain.h"
 

@@ -1,5 +1,4 @@
-//===- Explain.h - what was derived about a system, as text
-//-----------------------------------------===//
+//===- Explain.h - what was derived about a system, as text ----------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

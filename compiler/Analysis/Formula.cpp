@@ -1,5 +1,4 @@
-//===- Formula.cpp - scalar IR as math in the user's names
-//------------------------------------------===//
+//===- Formula.cpp - scalar IR as math in the user's names -----------------------------------===//
 
 #include "Analysis/Formula.h"
 

@@ -1,5 +1,4 @@
-//===- Formula.h - scalar IR as math in the user's names
-//--------------------------------------------===//
+//===- Formula.h - scalar IR as math in the user's names -------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

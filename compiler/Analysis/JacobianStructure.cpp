@@ -1,5 +1,4 @@
-//===- JacobianStructure.cpp - what a derived Jacobian looks like
-//---------------------------------===//
+//===- JacobianStructure.cpp - what a derived Jacobian looks like ----------------------------===//
 
 #include "Analysis/JacobianStructure.h"
 

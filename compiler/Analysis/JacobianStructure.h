@@ -1,5 +1,4 @@
-//===- JacobianStructure.h - what a derived Jacobian looks like
-//-----------------------------------===//
+//===- JacobianStructure.h - what a derived Jacobian looks like ------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

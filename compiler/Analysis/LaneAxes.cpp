@@ -1,5 +1,4 @@
-//===- LaneAxes.cpp - which axes of the states never meet
-//-----------------------------------------===//
+//===- LaneAxes.cpp - which axes of the states never meet ------------------------------------===//
 
 #include "Analysis/LaneAxes.h"
 

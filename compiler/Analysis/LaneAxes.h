@@ -1,5 +1,4 @@
-//===- LaneAxes.h - which axes of the states never meet
-//-------------------------------------------===//
+//===- LaneAxes.h - which axes of the states never meet --------------------------------------===//
 #pragma once
 
 #include "Rnn/Rnn.h"

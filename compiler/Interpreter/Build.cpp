@@ -1,5 +1,4 @@
-//===- Build.cpp - from a cell to a program
-//--------------------------------------------------------===//
+//===- Build.cpp - from a cell to a program --------------------------------------------------===//
 
 #include "Build.h"
 

@@ -1,5 +1,4 @@
-//===- Build.h - from a cell to a program
-//----------------------------------------------------------===//
+//===- Build.h - from a cell to a program ----------------------------------------------------===//
 #pragma once
 
 #include "Program.h"

@@ -1,5 +1,4 @@
-//===- Execute.cpp - one step of a program
-//---------------------------------------------------------===//
+//===- Execute.cpp - one step of a program ---------------------------------------------------===//
 
 #include "Program.h"
 

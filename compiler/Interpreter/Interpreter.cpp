@@ -1,5 +1,4 @@
-//===- Interpreter.cpp - steps and whole batches of a program
-//--------------------------------------===//
+//===- Interpreter.cpp - steps and whole batches of a program --------------------------------===//
 
 #include "rnnc/Interpreter.h"
 

@@ -1,5 +1,4 @@
-//===- Program.h - a cell as a list of instructions over one memory
-//-------------------------------===//
+//===- Program.h - a cell as a list of instructions over one memory --------------------------===//
 #pragma once
 
 #include "rnnc/Interpreter.h"

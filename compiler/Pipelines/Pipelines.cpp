@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - the passes in order, each for a reason
-//-------------------------------------===//
+//===- Pipelines.cpp - the passes in order, each for a reason --------------------------------===//
 
 #include "Newton/Derivatives.h"
 #include "Transforms/Passes.h"

@@ -1,5 +1,4 @@
-//===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation
-//-------------------===//
+//===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation --------------===//
 
 #include "Analysis/JacobianStructure.h"
 #include "Newton/Derivatives.h"

@@ -1,5 +1,4 @@
-//===- FormFma.cpp - fuse products into sums, once
-//------------------------------------------------===//
+//===- FormFma.cpp - fuse products into sums, once -------------------------------------------===//
 
 #include "Transforms/Passes.h"
 

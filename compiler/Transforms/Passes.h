@@ -1,5 +1,4 @@
-//===- Passes.h - the passes between the dialects
-//-------------------------------------------------===//
+//===- Passes.h - the passes between the dialects --------------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

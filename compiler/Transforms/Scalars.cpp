@@ -1,5 +1,4 @@
-//===- Scalars.cpp - the built-in functions on scalars
-//--------------------------------------------===//
+//===- Scalars.cpp - the built-in functions on scalars ---------------------------------------===//
 
 #include "Transforms/Scalars.h"
 #include "Newton/Newton.h"

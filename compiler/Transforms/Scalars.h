@@ -1,5 +1,4 @@
-//===- Scalars.h - the built-in functions on scalars
-//----------------------------------------------===//
+//===- Scalars.h - the built-in functions on scalars -----------------------------------------===//
 #pragma once
 
 #include "Rnn/Rnn.h"

@@ -1,5 +1,4 @@
-//===- Derivatives.cpp - the derivative rules, all in one place
-//-----------------------------------===//
+//===- Derivatives.cpp - the derivative rules, all in one place ------------------------------===//
 
 #include "Newton/Derivatives.h"
 #include "Newton/Newton.h"

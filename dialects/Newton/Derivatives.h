@@ -1,5 +1,4 @@
-//===- Derivatives.h - symbolic derivatives of scalar ops
-//-----------------------------------------===//
+//===- Derivatives.h - symbolic derivatives of scalar ops ------------------------------------===//
 #pragma once
 
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,4 @@
-//===- Newton.h - what is solved
-//------------------------------------------------------------------===//
+//===- Newton.h - what is solved -------------------------------------------------------------===//
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

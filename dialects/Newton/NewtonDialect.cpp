@@ -1,5 +1,4 @@
-//===- NewtonDialect.cpp - attributes and registration
-//--------------------------------------------===//
+//===- NewtonDialect.cpp - attributes and registration ---------------------------------------===//
 
 #include "Newton/Newton.h"
 

@@ -1,5 +1,4 @@
-//===- NewtonVerify.cpp - what makes a system well-formed
-//-----------------------------------------===//
+//===- NewtonVerify.cpp - what makes a system well-formed ------------------------------------===//
 
 #include "Newton/Newton.h"
 

@@ -1,5 +1,4 @@
-//===- Rnn.h - the recurrence as written
-//----------------------------------------------------------===//
+//===- Rnn.h - the recurrence as written -----------------------------------------------------===//
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

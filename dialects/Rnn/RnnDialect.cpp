@@ -1,5 +1,4 @@
-//===- RnnDialect.cpp - types and registration
-//----------------------------------------------------===//
+//===- RnnDialect.cpp - types and registration -----------------------------------------------===//
 
 #include "Rnn/Rnn.h"
 

@@ -1,5 +1,4 @@
-//===- RnnFold.cpp - folding, and the meaning of the built-in functions
-//---------------------------===//
+//===- RnnFold.cpp - folding, and the meaning of the built-in functions ----------------------===//
 
 #include "Rnn/Rnn.h"
 

@@ -1,5 +1,4 @@
-//===- RnnVerify.cpp - what makes a cell well-formed
-//----------------------------------------------===//
+//===- RnnVerify.cpp - what makes a cell well-formed -----------------------------------------===//
 
 #include "Rnn/Rnn.h"
 

@@ -1,5 +1,4 @@
-//===- PrintExplain.cpp - the text of explain as a pass, for tests
-//----------------------------------===//
+//===- PrintExplain.cpp - the text of explain as a pass, for tests ---------------------------===//
 
 #include "Analysis/Explain.h"
 

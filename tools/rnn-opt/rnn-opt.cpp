@@ -1,5 +1,4 @@
-//===- rnn-opt.cpp - run single passes over textual IR
-//--------------------------------------------===//
+//===- rnn-opt.cpp - run single passes over textual IR ---------------------------------------===//
 
 #include "Transforms/Passes.h"
 #include "rnnc/Compiler.h"

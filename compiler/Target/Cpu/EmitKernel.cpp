@@ -1,5 +1,4 @@
-//===- EmitKernel.cpp - a system's step as a vector kernel
-//----------------------------------------===//
+//===- EmitKernel.cpp - a system's step as a vector kernel -----------------------------------===//
 
 #include "Target/Cpu/EmitKernel.h"
 

@@ -1,5 +1,4 @@
-//===- EmitKernel.h - a system's step as a vector kernel
-//------------------------------------------===//
+//===- EmitKernel.h - a system's step as a vector kernel -------------------------------------===//
 #pragma once
 
 #include "Newton/Newton.h"

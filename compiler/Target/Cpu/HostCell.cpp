@@ -1,5 +1,4 @@
-//===- HostCell.cpp - a cell compiled for this process
-//--------------------------------------------===//
+//===- HostCell.cpp - a cell compiled for this process ---------------------------------------===//
 
 #include "Analysis/Cost.h"
 #include "Newton/Newton.h"

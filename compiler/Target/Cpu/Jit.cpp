@@ -1,5 +1,4 @@
-//===- Jit.cpp - LLVM for this machine
-//------------------------------------------------------------===//
+//===- Jit.cpp - LLVM for this machine -------------------------------------------------------===//
 
 #include "Target/Cpu/Jit.h"
 #include "Target/Cpu/LowerToLlvm.h"

@@ -1,5 +1,4 @@
-//===- Jit.h - LLVM for this machine
-//----------------------------------------------------------------===//
+//===- Jit.h - LLVM for this machine ---------------------------------------------------------===//
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

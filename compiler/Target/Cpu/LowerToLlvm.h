@@ -1,5 +1,4 @@
-//===- LowerToLlvm.h - kernels from vectors to the LLVM dialect
-//-----------------------------------===//
+//===- LowerToLlvm.h - kernels from vectors to the LLVM dialect ------------------------------===//
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,4 @@
-//===- Compiler.h - the compiler as a library
-//-------------------------------------------------------===//
+//===- Compiler.h - the compiler as a library ------------------------------------------------===//
 #pragma once
 
 #include "rnn/module.h"

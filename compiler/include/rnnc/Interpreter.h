@@ -1,5 +1,4 @@
-//===- Interpreter.h - what a cell means, in float64
-//----------------------------------------------===//
+//===- Interpreter.h - what a cell means, in float64 -----------------------------------------===//
 //
 // Runs the Rnn dialect step by step, one batch element after the other, in float64. Slow and
 // obvious: the oracle that every back end is compared with.

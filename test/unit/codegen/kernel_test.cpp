@@ -1,5 +1,4 @@
-//===- kernel_test.cpp - emitted kernels against a plain loop
-//-------------------------------------===//
+//===- kernel_test.cpp - emitted kernels against a plain loop --------------------------------===//
 
 #include "rnnc/Compiler.h"
 

@@ -1,5 +1,4 @@
-//===- diagnostics_test.cpp - how messages are collected and shown
-//--------------------------------===//
+//===- diagnostics_test.cpp - how messages are collected and shown ---------------------------===//
 
 #include "support.h"
 

@@ -1,5 +1,4 @@
-//===- examples_test.cpp - the examples become IR that verifies, with names and places
-//------------===//
+//===- examples_test.cpp - the examples become IR that verifies, with names and places -------===//
 
 #include "support.h"
 

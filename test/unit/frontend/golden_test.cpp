@@ -1,5 +1,4 @@
-//===- golden_test.cpp - bad files and exactly what is said about them
-//-----------------------------===//
+//===- golden_test.cpp - bad files and exactly what is said about them -----------------------===//
 //
 // test/Frontend/errors/NAME.rnn gives NAME.expected, byte for byte. A first line
 // `// rnnc --dim k=3 --const tau=2 --limit nesting=8` holds options. RNN_UPDATE_GOLDEN=1 writes the

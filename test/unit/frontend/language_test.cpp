@@ -1,5 +1,4 @@
-//===- language_test.cpp - what equations mean
-//----------------------------------------------------===//
+//===- language_test.cpp - what equations mean -----------------------------------------------===//
 
 #include "support.h"
 

@@ -1,5 +1,4 @@
-//===- limits_test.cpp - hostile text: one located error, fast, never a crash
-//---------------------===//
+//===- limits_test.cpp - hostile text: one located error, fast, never a crash ----------------===//
 
 #include "support.h"
 

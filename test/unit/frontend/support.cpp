@@ -1,5 +1,4 @@
-//===- support.cpp - what the tests of the front end share
-//----------------------------------------===//
+//===- support.cpp - what the tests of the front end share -----------------------------------===//
 
 #include "support.h"
 

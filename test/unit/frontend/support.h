@@ -1,5 +1,4 @@
-//===- support.h - what the tests of the front end share
-//------------------------------------------===//
+//===- support.h - what the tests of the front end share -------------------------------------===//
 #pragma once
 
 #include "rnnc/Frontend.h"

@@ -1,5 +1,4 @@
-//===- interpreter_test.cpp - the oracle, against values worked out by hand
-//------------------------===//
+//===- interpreter_test.cpp - the oracle, against values worked out by hand ------------------===//
 
 #include "rnnc/Interpreter.h"
 
