@@ -1,0 +1,24 @@
+// What is known of a cell at compile time.
+#pragma once
+
+#include "rnn/pattern.cuh"
+#include "rnn/policy.cuh"
+
+namespace rnn {
+
+/// The type of computation of Cell<real, math>.
+template <class Cell>
+struct number_of;
+template <template <class, class> class Cell, class real, class math>
+struct number_of<Cell<real, math>> {
+  using type = real;
+};
+
+/// Of the block's shared memory.
+template <class Cell, class Policy>
+constexpr shared_shape forward_shape() {
+  return {Policy::lanes, Policy::chunks,    Policy::steps, Policy::stage,
+          Cell::states,  Cell::carry::size, Cell::inputs,  Cell::stored::size + Cell::outputs};
+}
+
+} // namespace rnn
