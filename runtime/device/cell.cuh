@@ -14,11 +14,15 @@ struct number_of<Cell<real, math>> {
   using type = real;
 };
 
-/// Of the block's shared memory.
+/// Of the block's shared memory. A sequential kernel needs no Jacobian, and a cell may have none.
 template <class Cell, class Policy>
 constexpr shared_shape forward_shape() {
-  return {Policy::lanes, Policy::chunks,    Policy::steps, Policy::stage,
-          Cell::states,  Cell::carry::size, Cell::inputs,  Cell::stored::size + Cell::outputs};
+  int carry = 0;
+  if constexpr (Policy::chunks > 1) {
+    carry = Cell::carry::size;
+  }
+  return {Policy::lanes, Policy::chunks, Policy::steps, Policy::stage,
+          Cell::states,  carry,          Cell::inputs,  Cell::stored::size + Cell::outputs};
 }
 
 } // namespace rnn

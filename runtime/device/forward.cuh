@@ -32,14 +32,16 @@ struct lane_run {
   using real = typename number_of<Cell>::type;
 
   const Args& args;
+  const long long lane;
   const bool valid; ///< lanes past the last one read and write nothing
-  const lane_place<Args::axes> place;
-  const lane_sequences<Cell, real> sequences;
+  lane_sequences<Cell, real> sequences;
   real param[at_least_one(Cell::params)];
   real state[Cell::states];
 
-  __device__ __forceinline__ lane_run(const Args& a, long long lane, long long lanes)
-      : args(a), valid(lane < lanes), place(a, valid ? lane : 0), sequences(a, place) {
+  __device__ __forceinline__ lane_run(const Args& a, long long n, long long lanes)
+      : args(a), lane(n), valid(n < lanes) {
+    const lane_place<Args::axes> place(args, valid ? lane : 0);
+    sequences.find(args, place);
     each<Cell::params>([&](auto p) {
       param[p] = valid ? load_global(place.template of<real>(args.param[p])) : real(0);
     });
@@ -49,7 +51,9 @@ struct lane_run {
     });
   }
 
+  /// Finds the place again: keeping it would cost registers all the way.
   __device__ __forceinline__ void store_final() const {
+    const lane_place<Args::axes> place(args, lane);
     each<Cell::states>([&](auto i) {
       real* to = place.template boundary<real>(args.state[i].final);
       if (to) {
@@ -71,19 +75,18 @@ __device__ __forceinline__ void run_sequential(lane_run<Cell, Args>& lane) {
     const int steps = clipped(args.time - time, Policy::steps);
     stage.open(time, steps, 0, 0);
     result_writer<Cell, real, Args> writer(args, lane.sequences, time);
-    real carry[Cell::carry::size];
-    const int broken = shoot<Cell, false>(stage, steps, lane.param, lane.state, carry,
-                                          [&](auto, const auto& result) { writer.write(result); });
+    no_carry carry;
+    const int broken = shoot<Cell>(stage, steps, lane.param, lane.state, carry,
+                                   [&](auto, const auto& result) { writer.write(result); });
     watch.saw(args.report, broken, time);
   }
 }
 
-/// A tile after the other; the threads of a lane share its chunks. `tally` is zero.
+/// A tile after the other; the threads of a lane share its chunks. The tally is zero.
 template <class Cell, class Policy, class Args, class Stage>
 __device__ __forceinline__ void
 run_tiles(lane_run<Cell, Args>& lane, Stage& stage,
-          exchange<Cell, Policy, typename number_of<Cell>::type>& others, group_tally& tally) {
-  using real = typename number_of<Cell>::type;
+          exchange<Cell, Policy, typename number_of<Cell>::type>& others, block_notes& notes) {
   constexpr int tile_steps = Policy::chunks * Policy::steps;
   const Args& args = lane.args;
   const long long ahead = static_cast<long long>(threadIdx.y) * Policy::steps; // of this chunk
@@ -93,23 +96,22 @@ run_tiles(lane_run<Cell, Args>& lane, Stage& stage,
   walk_policy policy;
   nonfinite_watch watch;
   stage.begin(ahead, steps_at(0));
-  long long tile = 0;
-  for (long long time = 0; time < args.time; time += tile_steps, ++tile) {
+  for (long long time = 0; time < args.time; time += tile_steps) {
     const long long next = time + tile_steps;
     const int steps = steps_at(time);
     const int chunks = (clipped(args.time - time, tile_steps) + Policy::steps - 1) / Policy::steps;
     stage.open(time + ahead, steps, next + ahead, steps_at(next));
-    tile_solver<Cell, Policy, Stage> solver(others, stage, lane.param, lane.valid, chunks, steps);
-    tile_stats<real> stats;
     const bool walk = policy.walk_next();
-    solver.solve(lane.state, {args.tolerance, args.max_sweeps}, walk, stats);
+    tile_solver<Cell, Policy, Stage> solver(others, notes, stage, lane.param, lane.valid, chunks,
+                                            steps);
+    const tile_end end = solver.solve(lane.state, {args.tolerance, args.max_sweeps}, walk);
     if (!walk) {
-      policy.tried(stats.hopeless);
+      policy.tried(end.hopeless);
     }
     stage.close(time + ahead, steps);
-    watch.saw(args.report, stats.broken, time + ahead);
-    if (threadIdx.y == 0 && args.report) {
-      add(tally, stats, tile);
+    watch.saw(args.report, end.broken, time + ahead);
+    if (end.given_up && takes_notes()) {
+      notes.tally.give_up(time / tile_steps);
     }
   }
 }
@@ -117,25 +119,27 @@ run_tiles(lane_run<Cell, Args>& lane, Stage& stage,
 template <class Cell, class Policy, class Args>
 __device__ __forceinline__ void run_parallel(lane_run<Cell, Args>& lane, int lanes) {
   using real = typename number_of<Cell>::type;
+  static_assert(Cell::carry::closed() && Cell::entries::template within<typename Cell::carry>(),
+                "the carry is the closure of the Jacobian's pattern");
   constexpr shared_shape shape = forward_shape<Cell, Policy>();
   real* const memory = reinterpret_cast<real*>(dynamic_shared());
-  group_tally& tally = *reinterpret_cast<group_tally*>(
-      dynamic_shared() + shape.bytes(sizeof(real)) - shape.tally_bytes);
-  if (counts()) {
-    tally = {};
+  block_notes& notes = *reinterpret_cast<block_notes*>(
+      dynamic_shared() + shape.bytes(sizeof(real)) - shape.notes_bytes);
+  if (takes_notes()) {
+    notes.tally = {};
   }
   exchange<Cell, Policy, real> others(memory, threadIdx.x);
   if constexpr (Policy::stage == staging::registers) {
     register_stage<Cell, Policy, Args> stage(lane.args, lane.sequences);
-    run_tiles<Cell, Policy>(lane, stage, others, tally);
+    run_tiles<Cell, Policy>(lane, stage, others, notes);
   } else {
     const int thread = threadIdx.y * Policy::lanes + threadIdx.x;
     shared_stage<Cell, Policy, Args> stage(
         lane.args, lane.sequences, memory + shape.exchange_rows() * shape.threads() + thread);
-    run_tiles<Cell, Policy>(lane, stage, others, tally);
+    run_tiles<Cell, Policy>(lane, stage, others, notes);
   }
-  if (counts() && lane.args.report) {
-    add(*lane.args.report, tally, lanes);
+  if (takes_notes() && lane.args.report) {
+    notes.tally.add_to(*lane.args.report, lanes);
   }
 }
 
@@ -146,8 +150,6 @@ template <class Cell, class Policy, int rank>
 __device__ __forceinline__ void
 forward(const forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>& args) {
   using Args = forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>;
-  static_assert(Cell::carry::closed() && Cell::entries::template within<typename Cell::carry>(),
-                "the carry is the closure of the Jacobian's pattern");
   const long long lanes = lane_count(args);
   const long long stride = static_cast<long long>(gridDim.x) * Policy::lanes;
   for (long long first = static_cast<long long>(blockIdx.x) * Policy::lanes; first < lanes;

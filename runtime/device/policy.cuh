@@ -41,13 +41,13 @@ struct shared_shape {
   constexpr int input_rows() const { return inputs * steps; }
   constexpr int result_rows() const { return input_buffers() > 0 ? results * steps : 0; }
 
-  /// The tally of a group of lanes (report.cuh), behind all rows.
-  static constexpr int tally_bytes = 64;
+  /// The block's notes (report.cuh), behind all rows.
+  static constexpr int notes_bytes = 112;
 
   /// What the launch must ask for.
   constexpr long long bytes(int bytes_per_number) const {
     const long long rows = exchange_rows() + input_buffers() * input_rows() + result_rows();
-    return chunks == 1 ? 0 : rows * threads() * bytes_per_number + tally_bytes;
+    return chunks == 1 ? 0 : rows * threads() * bytes_per_number + notes_bytes;
   }
 };
 

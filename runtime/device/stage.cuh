@@ -17,7 +17,7 @@ struct lane_sequences {
   real* result[at_least_one(results_of<Cell>::size)]; ///< null: not wanted
 
   template <class Args, int rank>
-  __device__ lane_sequences(const Args& args, const lane_place<rank>& place) {
+  __device__ __forceinline__ void find(const Args& args, const lane_place<rank>& place) {
     each<Cell::inputs>([&](auto i) { input[i] = place.template begin<real>(args.input[i]); });
     results_of<Cell>::each_slot(
         args, [&](auto r, const auto& slot) { result[r] = place.template begin<real>(slot); });
@@ -54,7 +54,6 @@ template <class Cell, class Policy, class Args>
 class register_stage {
 public:
   using real = typename number_of<Cell>::type;
-  static constexpr bool unrolled = true;
 
   __device__ register_stage(const Args& args, const lane_sequences<Cell, real>& lane)
       : args_(args), lane_(lane) {}
@@ -122,7 +121,6 @@ template <class Cell, class Policy, class Args>
 class shared_stage {
 public:
   using real = typename number_of<Cell>::type;
-  static constexpr bool unrolled = false;
 
   /// `column` is this thread's: rows are Policy::lanes * Policy::chunks apart.
   __device__ shared_stage(const Args& args, const lane_sequences<Cell, real>& lane, real* column)
