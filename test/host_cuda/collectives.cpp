@@ -28,6 +28,15 @@ int block_answer(operation kind, const std::vector<thread*>& threads) {
   }
 }
 
+void count_meeting(launch_state& state, std::uint64_t& kind) {
+  ++kind;
+  if (++state.meetings > state.how.meeting_limit) {
+    fail({.text = format("the block has met %llu times and goes on: an endless loop?",
+                         static_cast<unsigned long long>(state.meetings)),
+          .whole_block = true});
+  }
+}
+
 void open_barrier(launch_state& state, thread& last) {
   static char barrier; // where the block's threads meet
   for (const thread* who : state.threads) {
@@ -36,7 +45,7 @@ void open_barrier(launch_state& state, thread& last) {
             .whole_block = true});
     }
   }
-  ++state.report.barriers;
+  count_meeting(state, state.report.barriers);
   state.at_barrier = 0;
   const int answer = block_answer(last.kind, state.threads);
   order(state.threads, false, &barrier);
@@ -219,7 +228,7 @@ std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int 
     for (thread* other : lanes) {
       answer(state, *other, lanes);
     }
-    ++state.report.warp_operations;
+    count_meeting(state, state.report.warp_operations);
     order(lanes, false, sync_of(who));
     for (thread* other : lanes) {
       make_ready(*other);

@@ -9,7 +9,8 @@ class fiber {
 public:
   // Runs body(context) each time it is started. Stack pages are used as they are touched; below
   // them lies a page that no access survives.
-  fiber(void (*body)(void*), void* context);
+  // `name` is what ThreadSanitizer calls it.
+  fiber(void (*body)(void*), void* context, const char* name);
   ~fiber();
   fiber(const fiber&) = delete;
 

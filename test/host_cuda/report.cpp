@@ -79,7 +79,7 @@ std::vector<frame> symbolize(const std::vector<void*>& addresses) {
 }
 
 bool is_ours(const std::string& function) {
-  return function.starts_with("host_cuda::") || function.starts_with("__shfl") ||
+  return function.starts_with("host_cuda") || function.starts_with("__shfl") ||
          function.starts_with("__sync") || function.starts_with("backtrace") ||
          function.find(" host_cuda::") != std::string::npos;
 }

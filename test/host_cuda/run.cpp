@@ -29,8 +29,10 @@ std::vector<std::unique_ptr<thread>>& pool() {
 
 void run_kernel(void* context) {
   thread& who = *static_cast<thread*>(context);
+  begin_quiet();
   const invocation kernel = active->kernel;
   who.inside = true;
+  end_quiet();
   kernel.call(kernel.arguments);
   quiet scope;
   check_copies_awaited(who);
@@ -110,6 +112,7 @@ void run_block(launch_state& state) {
   fill_static_shared();
   fill_nan(state.dynamic, state.dynamic_bytes);
   state.finished = state.at_barrier = 0;
+  state.meetings = 0;
   for (thread* who : state.threads) {
     who->state = thread_state::waiting;
     make_ready(*who);
@@ -118,10 +121,13 @@ void run_block(launch_state& state) {
   while (thread* who = next_ready(state)) {
     resume(state, *who);
     if (state.failed) {
-      return;
+      break;
     }
   }
   order(state.threads, true, &start_and_end);
+  if (state.failed) {
+    return;
+  }
   if (state.finished != static_cast<int>(state.threads.size())) {
     state.failed = std::make_unique<failure>(
         failure{.text = "deadlock: nobody can go on", .whole_block = true});
@@ -150,8 +156,8 @@ void run_grid(launch_state& state, dim3 grid) {
 } // namespace
 
 thread::thread(int linear)
-    : context(run_kernel, this), linear(linear), warp(linear / warp_size),
-      lane(linear % warp_size) {}
+    : context(run_kernel, this, ("CUDA thread " + std::to_string(linear)).c_str()), linear(linear),
+      warp(linear / warp_size), lane(linear % warp_size) {}
 
 thread& this_thread(const char* function) {
   if (!active || !active->current) {
@@ -229,9 +235,9 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
   if (!state.report.ok()) {
     return std::move(state.report);
   }
-  set_outside();
   {
     quiet scope;
+    set_outside();
     active = &state;
     blockDim = block;
     gridDim = grid;

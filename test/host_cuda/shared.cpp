@@ -21,7 +21,7 @@ namespace {
 #ifdef HOST_CUDA_ASAN
 constexpr std::size_t margin = 0; // malloc's red zones, exact to the byte
 #else
-constexpr std::size_t margin = 4096;
+constexpr std::size_t margin = 1024;
 #endif
 constexpr unsigned char margin_byte = 0xa5;
 unsigned char* allocation = nullptr;

@@ -81,6 +81,7 @@ struct launch_state {
   thread* current = nullptr;
   std::unique_ptr<failure> failed{};
   int finished = 0, at_barrier = 0;
+  std::uint64_t meetings = 0; // of this block
   uint3 block_index{};
   unsigned char* dynamic = nullptr;
   std::size_t dynamic_bytes = 0;

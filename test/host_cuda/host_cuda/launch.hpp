@@ -9,6 +9,7 @@
 //     a lane that is not in the mask;
 //   - an access outside the registered buffers (if there are any), a store into an input, a load of
 //     an output not written before, misalignment;
+//   - a block meets more often than options.meeting_limit allows;
 //   - dynamic shared memory written past its ends; asynchronous copies never waited for; __trap().
 // Before each block shared memory is filled with a NaN pattern, and so are outputs before a launch,
 // so that what nobody wrote shows. Under AddressSanitizer dynamic shared memory has red zones;
@@ -65,6 +66,8 @@ struct options {
   // Under AddressSanitizer: registered buffers are poisoned, so that an access that goes past
   // host_cuda::load and store is reported. Elsewhere without effect.
   bool guard = false;
+  // Barriers and warp operations of one block after which the launch ends: an endless loop.
+  std::uint64_t meeting_limit = 10'000'000;
   std::size_t shared_limit = 232448; // dynamic shared memory a block may ask for: sm_90's
 };
 
