@@ -16,7 +16,8 @@ namespace {
 
 enum class Form { Infix, Prefix, Call, Compare, Select, Constant };
 
-struct Pattern {
+/// How one op is written.
+struct OpText {
   StringRef op;
   Form form;
   StringRef token = {};
@@ -24,7 +25,7 @@ struct Pattern {
 };
 
 /// Every op that can be printed. The functions are those of runtime/device/math.cuh.
-constexpr Pattern kPatterns[] = {
+constexpr OpText kTexts[] = {
     {"arith.constant", Form::Constant},
     {"arith.addf", Form::Infix, "+", Binding::Sum},
     {"arith.subf", Form::Infix, "-", Binding::Sum},
@@ -62,11 +63,11 @@ constexpr Pattern kPatterns[] = {
     {"newton.softplus", Form::Call, "softplus"},
 };
 
-const Pattern* findPattern(Operation* op) {
+const OpText* findText(Operation* op) {
   StringRef name = op->getName().getStringRef();
-  for (const Pattern& pattern : kPatterns)
-    if (pattern.op == name)
-      return &pattern;
+  for (const OpText& how : kTexts)
+    if (how.op == name)
+      return &how;
   return nullptr;
 }
 
@@ -78,15 +79,15 @@ std::string placed(const Expression& e, Binding least) {
 Binding tighter(Binding b) { return static_cast<Binding>(static_cast<int>(b) + 1); }
 
 /// Infix operators associate to the left. && and || are never mixed without parentheses.
-Expression infix(const Pattern& pattern, const Expression& a, const Expression& b) {
-  bool logic = pattern.binding <= Binding::Equality;
-  Binding least = pattern.binding == Binding::Equality ? Binding::Prefix
-                  : logic                              ? Binding::Relation
-                                                       : pattern.binding;
-  bool chain = pattern.binding == a.binding && pattern.binding != Binding::Equality;
-  return {placed(a, chain ? a.binding : least) + " " + pattern.token.str() + " " +
+Expression infix(const OpText& how, const Expression& a, const Expression& b) {
+  bool logic = how.binding <= Binding::Equality;
+  Binding least = how.binding == Binding::Equality ? Binding::Prefix
+                  : logic                          ? Binding::Relation
+                                                   : how.binding;
+  bool chain = how.binding == a.binding && how.binding != Binding::Equality;
+  return {placed(a, chain ? a.binding : least) + " " + how.token.str() + " " +
               placed(b, logic ? least : tighter(least)),
-          pattern.binding};
+          how.binding};
 }
 
 Expression compare(arith::CmpFPredicate predicate, const Expression& x, const Expression& y) {
@@ -174,7 +175,7 @@ Expression constant(arith::ConstantOp op) {
 } // namespace
 
 std::string rnnc::cuda::whyNotPrintable(Operation* op, Type compute) {
-  if (!findPattern(op))
+  if (!findText(op))
     return "no function of a step on CUDA";
   auto isScalar = [&](Type type) { return type == compute || type.isInteger(1); };
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
@@ -195,23 +196,23 @@ std::string rnnc::cuda::whyNotPrintable(Operation* op, Type compute) {
 }
 
 Expression rnnc::cuda::express(Operation* op, ArrayRef<Expression> operands) {
-  const Pattern& pattern = *findPattern(op);
-  switch (pattern.form) {
+  const OpText& how = *findText(op);
+  switch (how.form) {
   case Form::Constant:
     return constant(cast<arith::ConstantOp>(op));
   case Form::Compare:
     return compare(cast<arith::CmpFOp>(op).getPredicate(), operands[0], operands[1]);
   case Form::Infix:
     // `c != true` is how the IR says `!c`.
-    if (pattern.binding == Binding::Equality && operands[1].text == "true")
+    if (how.binding == Binding::Equality && operands[1].text == "true")
       return {"!" + placed(operands[0], Binding::Prefix), Binding::Prefix};
-    return infix(pattern, operands[0], operands[1]);
+    return infix(how, operands[0], operands[1]);
   case Form::Prefix: {
     // `- -x` must not become `--x`.
     std::string operand = placed(operands[0], Binding::Prefix);
     if (operand.front() == '-')
       operand = "(" + operand + ")";
-    return {pattern.token.str() + operand, Binding::Prefix};
+    return {how.token.str() + operand, Binding::Prefix};
   }
   case Form::Select:
     return {placed(operands[0], Binding::Prefix) + " ? " +
@@ -219,7 +220,7 @@ Expression rnnc::cuda::express(Operation* op, ArrayRef<Expression> operands) {
                 placed(operands[2], Binding::Conditional),
             Binding::Conditional};
   case Form::Call: {
-    std::string text = "math::" + pattern.token.str() + "(";
+    std::string text = "math::" + how.token.str() + "(";
     for (auto [i, operand] : llvm::enumerate(operands))
       text += (i ? ", " : "") + operand.text;
     return {text + ")", Binding::Primary};

@@ -30,9 +30,9 @@ public:
 
 private:
   std::string unit, text;
-  int64_t written = 0;     // lines
-  std::string place;       // the file that a compiler believes the next line to be in; empty: unit
-  int64_t placeLine = 1;   // and its line
+  int64_t written = 0;   // lines
+  std::string place;     // the file that a compiler believes the next line to be in; empty: unit
+  int64_t placeLine = 1; // and its line
 };
 
 } // namespace rnnc::cuda

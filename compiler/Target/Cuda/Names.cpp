@@ -33,10 +33,10 @@ constexpr StringRef kReserved[] = {
     "step_jacobian", "states", "inputs", "params", "outputs", "linear", "entries", "carry",
     "scalar", "args"};
 
-constexpr StringRef kGreek[] = {"alpha", "beta",    "gamma", "delta",  "epsilon", "zeta", "eta",
-                                "theta", "iota",    "kappa", "lambda", "mu",      "nu",   "xi",
-                                "omicron", "pi",    "rho",   "sigma",  "sigma",   "tau",  "upsilon",
-                                "phi",   "chi",     "psi",   "omega"};
+constexpr StringRef kGreek[] = {"alpha",   "beta", "gamma", "delta",  "epsilon", "zeta", "eta",
+                                "theta",   "iota", "kappa", "lambda", "mu",      "nu",   "xi",
+                                "omicron", "pi",   "rho",   "sigma",  "sigma",   "tau",  "upsilon",
+                                "phi",     "chi",  "psi",   "omega"};
 
 /// The name of the Greek letter of two bytes, empty where it is none. U+0391 to U+03A9 are the
 /// capitals, U+03B1 to U+03C9 the small letters, with final sigma in the place of the gap.

@@ -29,7 +29,7 @@ using namespace rnnc::cuda;
 namespace {
 
 constexpr int64_t kWarp = 32, kMostRegisters = 255;
-constexpr int64_t kBlocks = 2;      // tiles in flight on a multiprocessor
+constexpr int64_t kBlocks = 2; // tiles in flight on a multiprocessor
 constexpr int64_t kLongestChunk = 64;
 constexpr int64_t kShortChunk = 8;
 constexpr int64_t kMostChunks = 32; // a block has 1024 threads at most
@@ -42,14 +42,11 @@ int64_t sharedBytes(const SystemShape& shape, const Policy& policy) {
   rnn::staging stage = policy.stage == Staging::Registers ? rnn::staging::registers
                        : policy.stage == Staging::Shared  ? rnn::staging::shared
                                                           : rnn::staging::shared_single;
-  rnn::shared_shape tile{static_cast<int>(policy.lanes),
-                         static_cast<int>(policy.chunks),
-                         static_cast<int>(policy.steps),
-                         stage,
-                         static_cast<int>(shape.states),
-                         static_cast<int>(shape.carry),
-                         static_cast<int>(shape.inputs),
-                         static_cast<int>(shape.stored + shape.outputs)};
+  rnn::shared_shape tile{
+      static_cast<int>(policy.lanes), static_cast<int>(policy.chunks),
+      static_cast<int>(policy.steps), stage,
+      static_cast<int>(shape.states), static_cast<int>(shape.carry),
+      static_cast<int>(shape.inputs), static_cast<int>(shape.stored + shape.outputs)};
   return tile.bytes(static_cast<int>(shape.bytes));
 }
 

@@ -17,11 +17,11 @@ namespace rnnc::cuda {
 /// there is one, holds the step too: it yields the new states, the outputs and the entries.
 struct PreparedSystem {
   mlir::OwningOpRef<newton::SystemOp> op;
-  std::string name;      ///< of the printed template
-  std::string policy;    ///< of its policy: name + "_policy"
-  std::string instance;  ///< of the template with its type and math: name + "_cell"
-  std::string arguments; ///< of the entry's parameter: name + "_args"
-  std::string entry;     ///< of the kernel: name + "_forward"
+  std::string name;            ///< of the printed template
+  std::string policy;          ///< of its policy: name + "_policy"
+  std::string instance;        ///< of the template with its type and math: name + "_cell"
+  std::string arguments;       ///< of the entry's parameter: name + "_args"
+  std::string entry;           ///< of the kernel: name + "_forward"
   std::vector<int64_t> stored; ///< states that a caller may want as a sequence
   /// Names of the values that have one, per function; the others are printed where they are used.
   llvm::DenseMap<mlir::Value, std::string> names;

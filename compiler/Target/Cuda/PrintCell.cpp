@@ -31,8 +31,7 @@ std::string wrapped(std::string begin, ArrayRef<std::string> items, StringRef en
 
 class CellPrinter {
 public:
-  CellPrinter(PreparedSystem& system, LineWriter& out)
-      : system(system), op(*system.op), out(out) {}
+  CellPrinter(PreparedSystem& system, LineWriter& out) : system(system), op(*system.op), out(out) {}
   void print();
 
 private:
@@ -123,11 +122,10 @@ void CellPrinter::printFunction(StringRef name, Block& block, bool jacobian) {
   auto array = [](StringRef type, StringRef what, int64_t size) {
     return (type + " (&" + what + ")[" + llvm::Twine(std::max<int64_t>(size, 1)) + "]").str();
   };
-  std::vector<std::string> arguments{array("const real", "state", op.numStates()),
-                                     array("const real", "input", op.numInputs()),
-                                     array("const real", "param", op.numParams()),
-                                     array("real", "next", op.numStates()),
-                                     array("real", "output", op.numOutputs())};
+  std::vector<std::string> arguments{
+      array("const real", "state", op.numStates()), array("const real", "input", op.numInputs()),
+      array("const real", "param", op.numParams()), array("real", "next", op.numStates()),
+      array("real", "output", op.numOutputs())};
   if (jacobian)
     arguments.push_back("real (&jacobian)[entries::size]");
   std::string begin = "  static __device__ __forceinline__ void " + name.str() + "(";
@@ -151,8 +149,7 @@ void CellPrinter::print() {
   std::vector<std::string> stored;
   for (int64_t state : system.stored)
     stored.push_back(std::to_string(state));
-  out.line(wrapped("  using stored = rnn::list<", stored, ">;", 8) +
-           (stored.empty() ? ">;" : ""));
+  out.line(wrapped("  using stored = rnn::list<", stored, ">;", 8) + (stored.empty() ? ">;" : ""));
   if (system.hasJacobian()) {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +

@@ -10,7 +10,6 @@
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::cuda;
-using llvm::Expected;
 using llvm::Twine;
 
 namespace {
@@ -23,10 +22,6 @@ struct PlacedSystem {
   Policy policy;
   int64_t laneRank, argumentBytes;
 };
-
-llvm::Error refuse(const Twine& text) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
-}
 
 newton::CellOp findCell(ModuleOp module, StringRef name) {
   for (auto cell : module.getOps<newton::CellOp>())
@@ -71,10 +66,10 @@ class UnitPrinter {
 public:
   UnitPrinter(newton::CellOp cell, const CudaOptions& options, const Architecture& arch)
       : cell(cell), options(options), arch(arch) {}
-  Expected<CudaUnit> run();
+  std::optional<CudaUnit> run();
 
 private:
-  llvm::Error place(newton::SystemOp system, NameScope& names);
+  LogicalResult place(newton::SystemOp system, NameScope& names);
   void printHead(LineWriter& out);
   void printSystem(PlacedSystem& system, LineWriter& out);
   void printPolicy(PlacedSystem& system, LineWriter& out);
@@ -88,25 +83,25 @@ private:
 
 } // namespace
 
-llvm::Error UnitPrinter::place(newton::SystemOp system, NameScope& names) {
+LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
   if (bytes > kParameterBytes)
-    system.emitError() << "a lane has " << shape.states + shape.inputs + shape.params +
-                              shape.outputs
-                       << " scalars, whose addresses take " << bytes
-                       << " bytes; a CUDA kernel's parameters have " << kParameterBytes
-                       << " [RNN0502]";
+    return system.emitError() << "a lane has "
+                              << shape.states + shape.inputs + shape.params + shape.outputs
+                              << " scalars, whose addresses take " << bytes
+                              << " bytes; a CUDA kernel's parameters have " << kParameterBytes
+                              << " [RNN0502]";
   auto prepared = prepare(system, storedStates(system), names);
-  if (failed(prepared) || bytes > kParameterBytes)
-    return refuse("the cell '" + cell.getSymName() + "' cannot be printed as CUDA");
+  if (failed(prepared))
+    return failure();
   auto policy = choosePolicy(arch, shape,
                              {options.chunk, options.chunks, options.sequential,
                               options.staging == CudaStaging::Registers});
   if (!policy)
-    return policy.takeError();
+    return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back({std::move(*prepared), *policy, rank, bytes});
-  return llvm::Error::success();
+  return success();
 }
 
 static StringRef typeName(newton::SystemOp system) {
@@ -124,8 +119,9 @@ void UnitPrinter::printHead(LineWriter& out) {
   std::string file = place ? LineWriter::printable(place.getFilename()) + "; " : "";
   newton::SystemOp first = *systems.front().prepared.op;
   std::string how = policyText(systems.front().policy);
-  out.line("// " + cell.getSymName() + ": " + file + (first.getCompute().isF64() ? "f64, " : "f32, ") +
-           arch.name + (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
+  out.line("// " + cell.getSymName() + ": " + file +
+           (first.getCompute().isF64() ? "f64, " : "f32, ") + arch.name +
+           (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
   out.line("#include \"rnn/forward.cuh\"");
   out.line("#include \"rnn/math.cuh\"");
 }
@@ -136,8 +132,8 @@ void UnitPrinter::printPolicy(PlacedSystem& system, LineWriter& out) {
                     : policy.stage == Staging::Shared  ? "shared"
                                                        : "shared_single";
   out.line("struct " + system.prepared.policy + " { // " + policyText(policy));
-  out.line("  static constexpr int lanes = " + Twine(policy.lanes) + ", chunks = " +
-           Twine(policy.chunks) + ", steps = " + Twine(policy.steps) + ";");
+  out.line("  static constexpr int lanes = " + Twine(policy.lanes) +
+           ", chunks = " + Twine(policy.chunks) + ", steps = " + Twine(policy.steps) + ";");
   out.line("  static constexpr rnn::staging stage = rnn::staging::" + stage + ";");
   out.line("};");
 }
@@ -160,8 +156,8 @@ void UnitPrinter::printEntry(PlacedSystem& system, LineWriter& out) {
            ">().bytes(sizeof(" + real + ")) == " + Twine(policy.sharedBytes) + ",");
   out.line("              \"host and device agree\");");
   out.line();
-  out.line("extern \"C\" __global__ void __launch_bounds__(" +
-           Twine(policy.lanes * policy.chunks) + ", " + Twine(policy.blocks) + ")");
+  out.line("extern \"C\" __global__ void __launch_bounds__(" + Twine(policy.lanes * policy.chunks) +
+           ", " + Twine(policy.blocks) + ")");
   out.line(prepared.entry + "(const __grid_constant__ " + prepared.arguments + " args) {");
   out.line("  rnn::forward<" + prepared.instance + ", " + prepared.policy + ">(args);");
   out.line("}");
@@ -175,19 +171,15 @@ void UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
   printEntry(system, out);
 }
 
-Expected<CudaUnit> UnitPrinter::run() {
+std::optional<CudaUnit> UnitPrinter::run() {
   NameScope names;
-  bool diagnosed = false;
-  std::string why;
+  bool fine = true;
   for (auto system : cell.ops<newton::SystemOp>())
-    if (llvm::Error error = place(system, names)) {
-      diagnosed = true;
-      why = llvm::toString(std::move(error)); // go on: every system's errors are told
-    }
-  if (diagnosed)
-    return refuse(why);
+    fine &= succeeded(place(system, names)); // every system's errors are told
+  if (!fine)
+    return std::nullopt;
   CudaUnit unit;
-  unit.name = LineWriter::printable(spell(cell.getSymName())) + ".cu";
+  unit.name = spell(cell.getSymName()) + ".cu";
   LineWriter out(unit.name);
   printHead(out);
   for (PlacedSystem& system : systems) {
@@ -206,12 +198,15 @@ llvm::Error rnnc::checkCudaArchitecture(StringRef name) {
 
 std::string rnnc::cudaArchitectureNames() { return architectureNames(); }
 
-Expected<CudaUnit> rnnc::emitCuda(ModuleOp newton, StringRef name, const CudaOptions& options) {
+std::optional<CudaUnit> rnnc::emitCuda(ModuleOp newton, StringRef name,
+                                       const CudaOptions& options) {
   auto arch = findArchitecture(options.arch);
-  if (!arch)
-    return arch.takeError();
   newton::CellOp cell = findCell(newton, name);
+  if (arch && cell)
+    return UnitPrinter(cell, options, *arch).run();
+  if (!arch)
+    newton.emitError() << llvm::toString(arch.takeError());
   if (!cell)
-    return refuse("the module has no cell '" + name + "'");
-  return UnitPrinter(cell, options, *arch).run();
+    newton.emitError() << "the module has no cell '" << name << "'";
+  return std::nullopt;
 }

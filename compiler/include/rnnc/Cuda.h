@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,10 +48,9 @@ llvm::Error checkCudaArchitecture(llvm::StringRef name);
 std::string cudaArchitectureNames();
 
 /// The text for the cell `cell` (empty: the first) of a Newton module. Deterministic: the same
-/// module and options give the same text. Systems that cannot be printed are reported at their
-/// places through the context's diagnostics, and the error says so too; an error without
-/// diagnostics is about the options.
-llvm::Expected<CudaUnit> emitCuda(mlir::ModuleOp newton, llvm::StringRef cell,
-                                  const CudaOptions& options);
+/// module and options give the same text. Nothing where there was an error; every error is a
+/// diagnostic of the context, at the place in the user's text.
+std::optional<CudaUnit> emitCuda(mlir::ModuleOp newton, llvm::StringRef cell,
+                                 const CudaOptions& options);
 
 } // namespace rnnc
