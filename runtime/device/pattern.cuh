@@ -33,6 +33,17 @@ __device__ __forceinline__ void each(F&& f) {
   each_of(typename make_sequence<n>::type(), f);
 }
 
+/// f(constant<0>()), f(constant<1>()), ... as long as it returns true.
+template <class F, int... indices>
+__device__ __forceinline__ void each_while_of(sequence<indices...>, F&& f) {
+  static_cast<void>((f(constant<indices>()) && ... && true));
+}
+
+template <int n, class F>
+__device__ __forceinline__ void each_while(F&& f) {
+  each_while_of(typename make_sequence<n>::type(), f);
+}
+
 /// Numbers in ascending order.
 template <int... numbers>
 struct list {
