@@ -1,5 +1,7 @@
 #include "build_cuda.h"
 
+#include "cuda/nvrtc.hpp"
+
 #include <fmt/format.h>
 
 using namespace rnnc;
@@ -35,4 +37,24 @@ int CudaBuilder::print(mlir::ModuleOp newton) {
       "the cell '" + source.cellName() + "' could not be printed as CUDA");
 }
 
-int CudaBuilder::compile(CudaCode kind, std::string& code) const { return kFine; }
+int CudaBuilder::compile(CudaCode kind, std::string& code) const {
+  std::string arch = cudaOptions(options).arch, error;
+  const runtime::Nvrtc* nvrtc = nullptr;
+  if (runtime::findNvrtc(nvrtc, error) != RNN_OK)
+    return console.error(error, "--emit=cuda needs no NVRTC", kMissing);
+  runtime::CudaSource input{unit.name, unit.text, std::atoi(arch.c_str() + 3)};
+  runtime::CudaProgram program;
+  Stopwatch clock(console);
+  rnn_status status = runtime::compileCuda(
+      *nvrtc, input, kind == CudaCode::Ptx ? runtime::CudaCode::Ptx : runtime::CudaCode::Cubin,
+      program, error);
+  if (status == RNN_MISSING)
+    return console.error(error, "", kMissing);
+  if (status != RNN_OK)
+    return source.bug(error);
+  clock.lap("compiled by NVRTC " + runtime::versionText(*nvrtc) + " for " + arch);
+  if (!program.log.empty())
+    console.detail(program.log);
+  code = std::move(program.code);
+  return kFine;
+}
