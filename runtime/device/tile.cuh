@@ -118,7 +118,8 @@ private:
     ++sweeps_;
     real corrected[k];
     const bool moved = waiting_ && compare(state, corrected);
-    const int all_moved = __syncthreads_count(threadIdx.x == 0 && __any_sync(all_lanes, moved));
+    const bool chunk_moved = __any_sync(all_lanes, moved);
+    const int all_moved = __syncthreads_count(threadIdx.x == 0 && chunk_moved);
     const real worst = waiting_ ? worst_miss() : real(0);
     const bool agreed = waiting_ && worst <= real(rules.tolerance);
     waiting_ = waiting_ && !agreed;
