@@ -149,7 +149,7 @@ void CellPrinter::print() {
   std::vector<std::string> stored;
   for (int64_t state : system.stored)
     stored.push_back(std::to_string(state));
-  out.line(wrapped("  using stored = rnn::list<", stored, ">;", 8) + (stored.empty() ? ">;" : ""));
+  out.line(wrapped("  using stored = rnn::indices<", stored, ">;", 8) + (stored.empty() ? ">;" : ""));
   if (system.hasJacobian()) {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +
