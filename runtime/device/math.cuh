@@ -6,7 +6,10 @@
 #pragma once
 
 #include "rnn/math_exp.cuh"
-#include "rnn/math_log.cuh"
+#include "rnn/math_inverse.cuh"
+#include "rnn/math_pow.cuh"
+#include "rnn/math_special.cuh"
+#include "rnn/math_trig.cuh"
 
 namespace rnn {
 
@@ -27,9 +30,34 @@ struct polynomial {
   static __device__ real tanh(real x) { return elementary::tanh(x); }
   static __device__ real sigmoid(real x) { return elementary::sigmoid(x); }
   static __device__ real softplus(real x) { return elementary::softplus(x); }
+  static __device__ real sinh(real x) { return elementary::sinh(x); }
+  static __device__ real cosh(real x) { return elementary::cosh(x); }
+  static __device__ real sin(real x) { return elementary::sin(x); }
+  static __device__ real cos(real x) { return elementary::cos(x); }
+  static __device__ real tan(real x) { return elementary::tan(x); }
+  static __device__ real asin(real x) { return elementary::asin(x); }
+  static __device__ real acos(real x) { return elementary::acos(x); }
+  static __device__ real atan(real x) { return elementary::atan(x); }
+  static __device__ real erf(real x) { return elementary::erf(x); }
+  static __device__ real atan2(real y, real x) { return elementary::atan2(y, x); }
+  static __device__ real pow(real x, real y) { return elementary::pow(x, y); }
+  static __device__ real rsqrt(real x) { return elementary::reciprocal_root(x); }
+  /// -1, 0 or 1; keeps zeros and NaN.
+  static __device__ real sign(real x) { return x > real(0) ? real(1) : x < real(0) ? real(-1) : x; }
 };
 
 template <class real>
 struct special : polynomial<real> {};
+
+template <>
+struct special<float> : polynomial<float> {
+  static __device__ float sqrt(float x) { return elementary::sqrt_approximate(x); }
+  static __device__ float rsqrt(float x) { return elementary::rsqrt_approximate(x); }
+  static __device__ float exp(float x) { return elementary::special_exp(x); }
+  static __device__ float log(float x) { return elementary::special_log(x); }
+  static __device__ float tanh(float x) { return elementary::special_tanh(x); }
+  static __device__ float sigmoid(float x) { return elementary::special_sigmoid(x); }
+  static __device__ float softplus(float x) { return elementary::special_softplus(x); }
+};
 
 } // namespace rnn

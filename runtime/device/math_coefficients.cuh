@@ -82,6 +82,9 @@ constexpr list<double, 6> cosh_tail_f64() {
            0x1.27e4cc090800ep-22, 0x1.1f8bef1d7aec1p-29}};
 }
 
+// (tanh(r) - r) / r^3 in r^2, |r| <= 0.28; relative error of tanh(r) 2^-20.0
+constexpr list<double, 2> tanh_near_f32() { return {{-0x1.553184p-2, 0x1.0568bap-3}}; }
+
 // (log(1 + f) - f + f^2 / 2) / f^3; relative error of log(1 + f) 2^-27.35
 constexpr list<double, 8> log_tail_f32() {
   return {{0x1.555554p-2, -0x1.000226p-2, 0x1.99a01cp-3, -0x1.54728ap-3, 0x1.22d92ep-3,

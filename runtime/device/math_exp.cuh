@@ -46,26 +46,36 @@ __device__ inline real expm1_reduced(real r, real low) {
   return fused(r * r, estrin(r, c), low);
 }
 
-/// exp(x) where neither is x beyond the range of the exponential by more than a few, with
-/// n = round(x / (2 ln 2)), S = 2^n: (S exp(x - 2n ln 2)) S. One scale, used twice, reaches
-/// denormal and near-infinite results.
+/// exp(x) = s exp(r) s, |r| <= ln 2, where x is at most a little beyond the range of the
+/// exponential: one scale, used twice, reaches denormal and near-infinite results.
 template <class real>
-__device__ inline real exp_within(real x) {
+struct wide_parts {
+  real s, r;
+};
+template <class real>
+__device__ inline wide_parts<real> split_wide(real x) {
   constexpr auto ln2 = terms<real>(ln2_f32(), ln2_f64());
-  constexpr auto c = terms<real>(exp_wide_tail_f32(), exp_wide_tail_f64());
   real shift = number<real>(0x1.8p23, 0x1.8p52) + real(format<real>::bias);
   real shifted = fused(x, real(0.5 * log2_e()), shift);
   real n = shifted - shift;
-  real r = fused(n, -2 * ln2[1], fused(n, -2 * ln2[0], x));
-  real y = fused(r, fused(r, horner(r, c), real(1)), real(1));
-  real s = normal_scale(shifted);
-  return (s * y) * s;
+  return {normal_scale(shifted), fused(n, -2 * ln2[1], fused(n, -2 * ln2[0], x))};
+}
+template <class real>
+__device__ inline real exp_of(wide_parts<real> x) {
+  constexpr auto c = terms<real>(exp_wide_tail_f32(), exp_wide_tail_f64());
+  real y = fused(x.r, fused(x.r, horner(x.r, c), real(1)), real(1));
+  return (x.s * y) * x.s;
+}
+
+/// x, or where the exponential has become 0 or infinite for good.
+template <class real>
+__device__ inline real within_exp(real x) {
+  return at_most(at_least(x, number<real>(-105, -750)), number<real>(90, 711));
 }
 
 template <class real>
 __device__ inline real exp(real x) {
-  x = at_most(at_least(x, number<real>(-105, -750)), number<real>(90, 711));
-  return exp_within(x);
+  return exp_of(split_wide(within_exp(x)));
 }
 
 /// 2^n (1 + q) - 1 = ((a - 1/b) + a q) b with 2^n = a b, which overflows only where the result
@@ -132,6 +142,49 @@ __device__ inline real sigmoid(real x) {
     scaled.at[i] = c.at[i] * unit;
   real u = fused(r, horner(r, scaled), unit);
   return s * reciprocal(fused(r, u, s) + unit);
+}
+
+/// With n = round(|x| / ln 2), r = |x| - n ln 2, A = 2^(n-2) and B = 2^(-n-2):
+///     sinh|x| / 2 = (A - B) cosh r + (A + B) sinh r,
+///     cosh x / 2 = (A + B) cosh r + (A - B) sinh r.
+template <class real>
+struct hyperbolic_parts {
+  real difference, sum;   // A - B, A + B
+  real sine, cosine_rest; // sinh r, cosh r - 1
+};
+
+template <class real>
+__device__ inline hyperbolic_parts<real> split_hyperbolic(real size) {
+  constexpr auto ln2 = terms<real>(ln2_f32(), ln2_f64());
+  constexpr int bias = format<real>::bias;
+  exp_parts<real> parts = split_exp(size, bias - 2);
+  real a = normal_scale(parts.shifted);
+  // B's exponent is -4 less A's. It no longer counts where that would not be a normal number.
+  real b = from_bits((bits_of<real>(2 * bias - 4) << format<real>::mantissa) - to_bits(a));
+  b = size > number<real>(40, 80) ? real(0) : b;
+  real r = fused(parts.n, -ln2.at[1], parts.r), square = r * r;
+  real sine = estrin(square, terms<real>(sinh_tail_f32(), sinh_tail_f64()));
+  real cosine = estrin(square, terms<real>(cosh_tail_f32(), cosh_tail_f64()));
+  return {a - b, a + b, fused(square * r, sine, r), square * cosine};
+}
+
+/// The CPU's operations, as in cosh: the same bits.
+template <class real>
+__device__ inline real sinh(real x) {
+  real size = magnitude(x);
+  hyperbolic_parts<real> of = split_hyperbolic(size);
+  real half = of.difference + fused(of.difference, of.cosine_rest, of.sum * of.sine);
+  real y = size > number<real>(89.5, 710.6) ? infinity<real>() : half + half;
+  // Halves of the smallest numbers would be rounded.
+  return with_sign(size < number<real>(0x1p-20, 0x1p-40) ? size : y, x);
+}
+
+template <class real>
+__device__ inline real cosh(real x) {
+  real size = magnitude(x);
+  hyperbolic_parts<real> of = split_hyperbolic(size);
+  real half = of.sum + fused(of.sum, of.cosine_rest, of.difference * of.sine);
+  return size > number<real>(89.5, 710.6) ? infinity<real>() : half + half;
 }
 
 } // namespace rnn::elementary

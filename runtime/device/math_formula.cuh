@@ -96,6 +96,25 @@ __device__ inline real quotient(real n, real d) {
   return fused(fused(-d, q, n), y, q);
 }
 
+/// 1 / sqrt(x), for every x. f32: rounded correctly whatever the instruction's last bits are.
+template <class real>
+__device__ inline real reciprocal_root(real x) {
+  // The instruction takes denormal numbers for 0.
+  bool denormal = magnitude(x) < number<real>(0x1p-126, 0x1p-1022) && x != real(0);
+  real a = denormal ? x * number<real>(0x1p24, 0x1p54) : x;
+  real y = rsqrt_approximate(a);
+  // y (1 + e / 2), e = 1 - a y^2 with the rounding error of a y; again, as f64's first is short.
+  real refined = y;
+#pragma unroll
+  for (int i = 0; i < (sizeof(real) == 4 ? 1 : 3); ++i) {
+    real product = a * refined, lost = fused(a, refined, -product);
+    real e = fused(-lost, refined, fused(-product, refined, real(1)));
+    refined = fused(refined, real(0.5) * e, refined);
+  }
+  refined = refined == refined ? refined : y; // 0 and infinity
+  return denormal ? refined * number<real>(0x1p12, 0x1p27) : refined;
+}
+
 /// The sign bit of x alone, and x with its sign turned where that bit is set.
 template <class real>
 __device__ inline bits_of<real> sign_bit(real x) {

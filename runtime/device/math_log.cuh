@@ -76,7 +76,7 @@ __device__ inline real log1p(real x) {
 /// log(1 + exp(x)) = max(x, 0) + log(1 + e) with e = exp(-|x|) in [0, 1].
 template <class real>
 __device__ inline real softplus(real x) {
-  real e = exp_within(at_least(-magnitude(x), number<real>(-105, -750)));
+  real e = exp_of(split_wide(at_least(-magnitude(x), number<real>(-105, -750))));
   // 1 + e = 2^k (1 + t), t within the logarithm's interval.
   bool upper = e > real(0x1.a8p-2);
   real t = upper ? fused(e, real(0.5), real(-0.5)) : e;

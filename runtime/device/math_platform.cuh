@@ -122,20 +122,38 @@ __device__ inline float at_most(float x, float bound) { return x > bound ? bound
   }
 #endif
 
-// One issue slot each, on the special-function unit. Denormal arguments and results count as 0. The
-// bounds are of the relative error.
+// One issue slot each, on the special-function unit; sqrt two. Denormal arguments and results count
+// as 0. The bounds are of the relative error, as NVIDIA states them or wider.
 RNN_APPROXIMATE(rcp_approximate, "rcp.approx.ftz.f32", 0x1p-23, 1.0 / x)
 RNN_APPROXIMATE(ex2_approximate, "ex2.approx.ftz.f32", 0x1p-22, __builtin_exp2(double(x)))
 
+RNN_APPROXIMATE(rsqrt_approximate, "rsqrt.approx.ftz.f32", 0x1p-22, 1.0 / __builtin_sqrt(double(x)))
+RNN_APPROXIMATE(sqrt_approximate, "sqrt.approx.ftz.f32", 0x1p-22, __builtin_sqrt(double(x)))
+
+/// The same for log2; between 1/2 and 2 the bound, 2^-22, is of the absolute error.
+RNN_APPROXIMATE(lg2_approximate, "lg2.approx.ftz.f32",
+                (x > 0.5f && x < 2.0f ? 0x1p-22 / __builtin_fabs(__builtin_log2(double(x)))
+                                      : 0x1p-22),
+                __builtin_log2(double(x)))
+
 #undef RNN_APPROXIMATE
 
-/// 1 / x to 2^-20 or better.
+/// 1 / x and 1 / sqrt(x) for normal numbers, relatively to 2^-19 or better.
 __device__ inline double rcp_approximate(double x) {
 #if defined(RNN_HOST_CUDA)
-  return RNN_HOST_APPROXIMATION(1.0 / x, 0x1p-20);
+  return RNN_HOST_APPROXIMATION(1.0 / x, 0x1p-19);
 #else
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+#endif
+}
+__device__ inline double rsqrt_approximate(double x) {
+#if defined(RNN_HOST_CUDA)
+  return RNN_HOST_APPROXIMATION(1.0 / __builtin_sqrt(x), 0x1p-19);
+#else
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
   return y;
 #endif
 }

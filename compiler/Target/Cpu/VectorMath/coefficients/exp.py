@@ -73,3 +73,19 @@ def constants():
             f"(cosh(r) - 1) / r^2 in r^2; error of cosh(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
         )
+
+    # Where 1 - 2 / (1 + exp(2x)) cancels, for the GPU's special functions.
+    near = mp.mpf("0.28")
+
+    def tanh_tail(u):
+        r = mp.sqrt(u)
+        return (mp.tanh(r) - r) / r**3 if u > mp.mpf(10) ** -20 else -mp.mpf(1) / 3 + 2 * u / 15
+
+    terms, error = Fit(tanh_tail, 0, near**2, lambda u: u * mp.sqrt(u) / mp.tanh(mp.sqrt(u)) if u else mp.mpf(0)).rounded(
+        list(range(2)), 24
+    )
+    yield (
+        "tanh_near_f32",
+        f"(tanh(r) - r) / r^3 in r^2, |r| <= 0.28; relative error of tanh(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
+        list(terms.values()),
+    )
