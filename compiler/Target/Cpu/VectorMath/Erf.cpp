@@ -1,6 +1,5 @@
 //===- Erf.cpp - the error function ----------------------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
 
 using namespace mlir;
@@ -12,11 +11,11 @@ using llvm::ArrayRef;
 static Expr errorFunction(Expr x) {
   Formula& f = x.in();
   Expr size = abs(x), square = x * x;
-  Expr p = polynomial(square, f.pick<ArrayRef<double>>(kErfNearF32, kErfNearF64));
+  Expr p = polynomial(square, f.terms<erf_near_f32, erf_near_f64>());
   Expr near = fma(x, p, x);
 
-  Expr from = size - f.pick(kErfCentreF32, kErfCentreF64)[0];
-  Expr g = polynomial(from, f.pick<ArrayRef<double>>(kErfFarF32, kErfFarF64));
+  Expr from = size - f.terms<erf_centre_f32, erf_centre_f64>()[0];
+  Expr g = polynomial(from, f.terms<erf_far_f32, erf_far_f64>());
   ExpParts parts = splitExp(fma(-size, size, g), f.pick(127, 1023));
   Expr s = normalScale(parts.shifted);
   Expr far = fma(-s, expm1Reduced(parts.r, parts.r), 1.0 - s); // 1 - 2^n exp(r)

@@ -1,6 +1,5 @@
 //===- Exp.cpp - exp and expm1 ---------------------------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
 
 #include <cmath>
@@ -22,8 +21,8 @@ ExpParts splitExp(Expr x, int bias) {
   Expr shifted = fma(x, std::numbers::log2e, shift);
   Expr n = shifted - shift;
   if (f.fma())
-    return {shifted, n, fma(n, -f.pick(kLn2F32, kLn2F64)[0], x)};
-  ArrayRef<double> ln2 = f.pick<ArrayRef<double>>(kLn2ShortF32, kLn2ShortF64);
+    return {shifted, n, fma(n, -f.terms<ln2_f32, ln2_f64>()[0], x)};
+  ArrayRef<double> ln2 = f.terms<ln2_short_f32, ln2_short_f64>();
   return {shifted, n, (x - n * ln2[0]) - n * ln2[1]};
 }
 
@@ -54,7 +53,7 @@ CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower,
   constexpr double kCentre = 0x1.dp-1;
   // exp(r) (1 - rest) is centre + (1 - rest) q but for rest^2, where
   // q = exp(r) - 1 + (1 - centre) - rest centre.
-  double low = f.fma() ? f.pick(kLn2F32, kLn2F64)[1] : 0.0;
+  double low = f.fma() ? f.terms<ln2_f32, ln2_f64>()[1] : 0.0;
   Expr offset = f.fma() ? fma(parts.n, -low * kCentre, 1.0 - kCentre) : r.like(1.0 - kCentre);
   if (addPower) {
     Expr place = r.like(f.pick(0x1.8p23, 0x1.8p52) + halvesBias(f) + *addPower).bits();
@@ -66,14 +65,13 @@ CentredExp centredExp(const ExpParts& parts, std::optional<int> addPower,
     offset = fma(*more, kCentre, offset);
     factor = factor + *more;
   }
-  Expr q = reduced(r, r + offset, f.pick<ArrayRef<double>>(kExpTailF32, kExpTailF64));
+  Expr q = reduced(r, r + offset, f.terms<exp_tail_f32, exp_tail_f64>());
   return {q, factor, kCentre};
 }
 
 Expr expm1Reduced(Expr r, Expr low) {
   // The last step rounds once; one level less in the chain would round twice.
-  return fma(r * r, polynomial(r, r.in().pick<ArrayRef<double>>(kExpm1TailF32, kExpm1TailF64)),
-             low);
+  return fma(r * r, polynomial(r, r.in().terms<expm1_tail_f32, expm1_tail_f64>()), low);
 }
 
 Expr exponential(Expr x, std::optional<Expr> more) {
@@ -100,7 +98,7 @@ static Expr exponentialMinusOne(Expr x) {
       (-scale.second.bits() + (int64_t(f.pick(254, 2046)) << exponentPlace(f))).asFloat();
   Expr y = (scale.first - inverse), r = parts.r;
   if (f.fma()) {
-    double low = f.pick(kLn2F32, kLn2F64)[1];
+    double low = f.terms<ln2_f32, ln2_f64>()[1];
     Expr q = expm1Reduced(r, fma(parts.n, -low, r));
     y = fma(scale.first * fma(parts.n, -low, 1.0), q, y);
   } else {

@@ -8,12 +8,15 @@
 #pragma once
 
 #include "Target/Cpu/VectorMath/VectorMath.h"
+#include "rnn/math_coefficients.cuh"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace rnnc::vecmath {
+
+using namespace ::rnn::coefficients;
 
 class Expr;
 
@@ -29,6 +32,14 @@ public:
   template <typename T>
   T pick(T single, T twice) const {
     return isDouble() ? twice : single;
+  }
+
+  /// The coefficients for the type at hand, such as terms<log_tail_f32, log_tail_f64>().
+  template <auto single, auto twice = single>
+  llvm::ArrayRef<double> terms() const {
+    static constexpr auto a = single();
+    static constexpr auto b = twice();
+    return isDouble() ? llvm::ArrayRef<double>(b.at) : llvm::ArrayRef<double>(a.at);
   }
 
   mlir::OpBuilder& builder;

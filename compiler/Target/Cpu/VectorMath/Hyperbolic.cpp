@@ -1,6 +1,5 @@
 //===- Hyperbolic.cpp - tanh, sigmoid, softplus, sinh, cosh ----------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
 #include "Target/Cpu/VectorMath/LogParts.h"
 
@@ -78,10 +77,10 @@ static HyperbolicParts splitHyperbolic(Expr size) {
   Expr b =
       ((size.like(0.0).bits() + (int64_t(2 * bias - 4) << f.pick(23, 52))) - a.bits()).asFloat();
   b = select(size > f.pick(40.0, 80.0), 0.0, b);
-  Expr r = f.fma() ? fma(parts.n, -f.pick(kLn2F32, kLn2F64)[1], parts.r) : parts.r;
+  Expr r = f.fma() ? fma(parts.n, -f.terms<ln2_f32, ln2_f64>()[1], parts.r) : parts.r;
   Expr square = r * r;
-  Expr sine = polynomial(square, f.pick<ArrayRef<double>>(kSinhTailF32, kSinhTailF64));
-  Expr cosine = polynomial(square, f.pick<ArrayRef<double>>(kCoshTailF32, kCoshTailF64));
+  Expr sine = polynomial(square, f.terms<sinh_tail_f32, sinh_tail_f64>());
+  Expr cosine = polynomial(square, f.terms<cosh_tail_f32, cosh_tail_f64>());
   return {a - b, a + b, fma(square * r, sine, r), square * cosine};
 }
 

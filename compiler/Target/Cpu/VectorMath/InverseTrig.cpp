@@ -1,6 +1,5 @@
 //===- InverseTrig.cpp - asin, acos, atan and atan2 ------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/Expr.h"
 
 #include <limits>
@@ -10,7 +9,9 @@ using namespace rnnc;
 using namespace rnnc::vecmath;
 using llvm::ArrayRef;
 
-static double quarterPi(Formula& f, int part) { return f.pick(kQuarterPiF32, kQuarterPiF64)[part]; }
+static double quarterPi(Formula& f, int part) {
+  return f.terms<quarter_pi_f32, quarter_pi_f64>()[part];
+}
 
 /// asin(|x|) is taken as it is up to 1/2, and from there on by half the complement's angle:
 /// acos(a) = 2 asin(sqrt((1 - a) / 2)).
@@ -26,7 +27,7 @@ static HalfArc halfArc(Expr x) {
   Expr size = abs(x), big = size > 0.5;
   Expr square = select(big, fma(size, -0.5, 0.5), size * size); // exact where big
   Expr root = select(big, sqrt(square), size);
-  Expr p = polynomial(square, f.pick<ArrayRef<double>>(kAsinTailF32, kAsinTailF64));
+  Expr p = polynomial(square, f.terms<asin_tail_f32, asin_tail_f64>());
   return {big, fma(root * square, p, root)};
 }
 
@@ -61,7 +62,7 @@ static Expr angleOf(Expr y, Expr x) {
   Expr denominator = select(low, size, select(high, y, y + size));
   Expr t = numerator / denominator;
   Expr square = t * t;
-  Expr p = polynomial(square, f.pick<ArrayRef<double>>(kAtanTailF32, kAtanTailF64));
+  Expr p = polynomial(square, f.terms<atan_tail_f32, atan_tail_f64>());
   // In quarters of pi: 0, 1 or 2, or what is left of 4.
   Expr quarters = select(low, y.like(0.0), select(high, y.like(2.0), y.like(1.0)));
   Expr left = x.bits() < int64_t(0);

@@ -1,6 +1,5 @@
 //===- Log.cpp - log and log1p ---------------------------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/LogParts.h"
 
 #include <cmath>
@@ -31,8 +30,8 @@ Expr exponentOf(Expr biased, Expr more) {
 
 Expr logOf(Expr k, Expr f) {
   Formula& formula = f.in();
-  ArrayRef<double> ln2 = formula.pick<ArrayRef<double>>(kLn2ShortF32, kLn2ShortF64);
-  ArrayRef<double> c = formula.pick<ArrayRef<double>>(kLogTailF32, kLogTailF64);
+  ArrayRef<double> ln2 = formula.terms<ln2_short_f32, ln2_short_f64>();
+  ArrayRef<double> c = formula.terms<log_tail_f32, log_tail_f64>();
   Expr whole = k * ln2[0]; // exact
   Expr sum = whole + f;
   Expr lost = (whole - sum) + f; // exact: k is 0, or |f| is the smaller

@@ -1,6 +1,5 @@
 //===- Pow.cpp - powers ----------------------------------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/ExpParts.h"
 #include "Target/Cpu/VectorMath/LogParts.h"
 
@@ -62,14 +61,16 @@ static Twice logTwice(Scaled a) {
   Twice s = {quotient, (((f - back.high) - back.low) - quotient * sumLow) * inverse};
   Twice square = productOf(s, s);
   // atanh(s) = s + s w (1/3 + w R(w)), w = s^2.
-  Expr tail = polynomial(square.high, kAtanhTail);
-  Twice third = sumOf(a.m.like(kThird[0]), square.high * tail);
-  third.low = third.low + fma(square.low, tail, kThird[1]);
+  Formula& formula = a.m.in();
+  llvm::ArrayRef<double> oneThird = formula.terms<third>(), ln2 = formula.terms<ln2_short_f64>();
+  Expr tail = polynomial(square.high, formula.terms<atanh_tail>());
+  Twice third = sumOf(a.m.like(oneThird[0]), square.high * tail);
+  third.low = third.low + fma(square.low, tail, oneThird[1]);
   Twice rest = productOf(s, productOf(square, third));
   Twice arc = sumOf(s.high, rest.high);
   Expr low = (arc.low + (rest.low + s.low)) * 2.0;
-  Twice whole = sumOf(a.k * kLn2ShortF64[0], arc.high * 2.0);
-  return sumOf(whole.high, whole.low + fma(a.k, kLn2ShortF64[1], low));
+  Twice whole = sumOf(a.k * ln2[0], arc.high * 2.0);
+  return sumOf(whole.high, whole.low + fma(a.k, ln2[1], low));
 }
 
 /// a^y for a >= 0 in double precision; the values at 0, infinity and NaN are right but for 1^y and

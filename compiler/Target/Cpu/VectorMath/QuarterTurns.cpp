@@ -1,7 +1,6 @@
 //===- QuarterTurns.cpp - angles reduced to an eighth of a turn ------------------------------===//
 
 #include "Target/Cpu/VectorMath/QuarterTurns.h"
-#include "Target/Cpu/VectorMath/Coefficients.h"
 
 #include <cmath>
 #include <limits>
@@ -18,12 +17,12 @@ static QuarterTurns reduceByParts(Expr x) {
   Expr shifted = fma(x, 2 / std::numbers::pi, shift);
   Expr n = shifted - shift;
   if (f.fma()) { // the first step is exact, the last does not count but near a multiple of pi/2
-    ArrayRef<double> parts = f.pick<ArrayRef<double>>(kHalfPiF32, kHalfPiF64);
+    ArrayRef<double> parts = f.terms<half_pi_f32, half_pi_f64>();
     Expr r = fma(n, -parts[2], fma(n, -parts[1], fma(n, -parts[0], x)));
     return {r, shifted.bits()};
   }
   // The products with all parts but the last are exact, and so is the first difference.
-  ArrayRef<double> parts = f.pick<ArrayRef<double>>(kHalfPiShortF32, kHalfPiShortF64);
+  ArrayRef<double> parts = f.terms<half_pi_short_f32, half_pi_short_f64>();
   Expr first = x - n * parts[0], product = n * parts[1], second = first - product;
   Expr lost = (first - second) - product;
   return {second + ((lost - n * parts[2]) - n * parts[3]), shifted.bits()};
@@ -66,7 +65,7 @@ SmallVector<Expr> ExactReduction::window(int limbs) {
   // words[i] becomes word + i, one bit of `word` at a time.
   SmallVector<Expr> words;
   for (int i = 0, n = limbs + f.pick(8, 32); i < n; ++i)
-    words.push_back(place.like(int64_t(kTurnWords[i])));
+    words.push_back(place.like(int64_t(turn_words()[i])));
   for (int step = f.pick(4, 16); step; step /= 2) {
     Expr further = (word & step) != 0;
     SmallVector<Expr> next;
@@ -126,10 +125,11 @@ Expr ExactReduction::radiansTwice(ArrayRef<Expr> limbs) const {
   Expr low = ((a - high) + b) + c; // a - high is exact: they are near, or a is 0
   // (high + low) 2 pi, the product of the leading parts exact: no product of halves rounds.
   Expr upper = (high.bits() & ~((int64_t(1) << 27) - 1)).asFloat(), lower = high - upper;
-  double p = kTwoPi[0], q = kTwoPi[1];
+  constexpr auto turn = two_pi();
+  double p = turn[0], q = turn[1];
   Expr product = high * (p + q);
   Expr error = (upper * p - product) + upper * q + lower * p + lower * q;
-  return product + (error + (high * kTwoPi[2] + low * (p + q)));
+  return product + (error + (high * turn[2] + low * (p + q)));
 }
 
 QuarterTurns ExactReduction::run() {

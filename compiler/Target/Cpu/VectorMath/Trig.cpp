@@ -1,6 +1,5 @@
 //===- Trig.cpp - sin, cos and tan -----------------------------------------------------------===//
 
-#include "Target/Cpu/VectorMath/Coefficients.h"
 #include "Target/Cpu/VectorMath/QuarterTurns.h"
 
 #include <limits>
@@ -22,8 +21,8 @@ struct SineCosine {
 static SineCosine ofSmall(Expr r) {
   Formula& f = r.in();
   Expr square = r * r;
-  Expr p = polynomial(square, f.pick<ArrayRef<double>>(kSineTailF32, kSineTailF64));
-  Expr q = polynomial(square, f.pick<ArrayRef<double>>(kCosineTailF32, kCosineTailF64));
+  Expr p = polynomial(square, f.terms<sine_tail_f32, sine_tail_f64>());
+  Expr q = polynomial(square, f.terms<cosine_tail_f32, cosine_tail_f64>());
   return {fma(square * r, p, r), fma(square * square, q, fma(square, -0.5, r.like(1.0)))};
 }
 

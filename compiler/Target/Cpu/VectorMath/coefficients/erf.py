@@ -7,8 +7,8 @@ from minimax import Fit
 
 def constants():
     for name, bits, split, end, near, far in (
-        ("F32", 24, mp.mpf(1), mp.mpf("4.05"), 7, 8),
-        ("F64", 53, mp.mpf("1.5"), mp.mpf("6.05"), 16, 19),
+        ("f32", 24, mp.mpf(1), mp.mpf("4.05"), 7, 8),
+        ("f64", 53, mp.mpf("1.5"), mp.mpf("6.05"), 16, 19),
     ):
 
         def ratio(u):
@@ -21,7 +21,7 @@ def constants():
             list(range(near)), bits
         )
         yield (
-            f"kErfNear{name}",
+            f"erf_near_{name}",
             f"erf(x) / x - 1 in x^2, |x| <= {mp.nstr(split, 3)}; relative error of erf(x) "
             f"2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
@@ -37,9 +37,9 @@ def constants():
 
         fit = Fit(log_erfc, split - centre, end - centre, lambda t: mp.erfc(t + centre) + mp.mpf(2) ** -16)
         terms, error = fit.rounded(list(range(far)), bits)
-        yield f"kErfCentre{name}", "the middle of the far interval", [centre]
+        yield f"erf_centre_{name}", "the middle of the far interval", [centre]
         yield (
-            f"kErfFar{name}",
+            f"erf_far_{name}",
             f"log(erfc(x)) + x^2 in x - centre; error of erf(x) 2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
         )

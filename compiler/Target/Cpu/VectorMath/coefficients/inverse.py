@@ -24,8 +24,8 @@ def in_two(value, bits):
 
 def constants():
     third, tan_eighth = mp.mpf(1) / 3, mp.sqrt(2) - 1  # tan(pi/8)
-    for name, bits, arctan, arcsin in (("F32", 24, 5, 5), ("F64", 53, 12, 12)):
-        yield f"kQuarterPi{name}", "pi/4 in two parts", in_two(mp.pi / 4, bits)
+    for name, bits, arctan, arcsin in (("f32", 24, 5, 5), ("f64", 53, 12, 12)):
+        yield f"quarter_pi_{name}", "pi/4 in two parts", in_two(mp.pi / 4, bits)
         for function, title, series, edge, count in (
             (mp.atan, "Atan", (-third, mp.mpf(1) / 5), (tan_eighth * mp.mpf("1.0001")) ** 2, arctan),
             (mp.asin, "Asin", (third / 2, mp.mpf(3) / 40), mp.mpf(1) / 4, arcsin),
@@ -33,7 +33,7 @@ def constants():
             fit = Fit(odd_tail(function, series), 0, edge, lambda u: u * mp.sqrt(u) / function(mp.sqrt(u)) if u else mp.mpf(0))
             terms, error = fit.rounded(list(range(count)), bits)
             yield (
-                f"k{title}Tail{name}",
+                f"{title.lower()}_tail_{name}",
                 f"({title.lower()}(r) - r) / r^3 in r^2; relative error of {title.lower()}(r) "
                 f"2^{mp.nstr(mp.log(error, 2), 4)}",
                 list(terms.values()),

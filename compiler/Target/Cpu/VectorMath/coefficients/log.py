@@ -19,11 +19,11 @@ def constants():
     def relative(f):
         return abs(f * f / mp.log1p(f)) if f else mp.mpf(0)
 
-    for name, bits, count in (("F32", 24, 9), ("F64", 53, 21)):
+    for name, bits, count in (("f32", 24, 9), ("f64", 53, 21)):
         fixed = {0: -mp.mpf(1) / 2}
         terms, error = Fit(tail, LOW, HIGH, relative).rounded(list(range(1, count)), bits, fixed)
         yield (
-            f"kLogTail{name}",
+            f"log_tail_{name}",
             "(log(1 + f) - f + f^2 / 2) / f^3; "
             f"relative error of log(1 + f) 2^{mp.nstr(mp.log(error, 2), 4)}",
             [terms[e] for e in range(1, count)],
@@ -38,10 +38,10 @@ def constants():
     edge = (HIGH / (2 + HIGH)) ** 2
     terms, error = Fit(atanh_tail, 0, edge, lambda w: w**2).rounded(list(range(8)), 53)
     yield (
-        "kAtanhTail",
+        "atanh_tail",
         f"(atanh(s) - s - s^3 / 3) / s^5 in s^2; relative error of atanh(s) "
         f"2^{mp.nstr(mp.log(error, 2), 4)}",
         list(terms.values()),
     )
     third = round_to(mp.mpf(1) / 3, 53)
-    yield "kThird", "1/3 in two parts", [third, round_to(mp.mpf(1) / 3 - third, 53)]
+    yield "third", "1/3 in two parts", [third, round_to(mp.mpf(1) / 3 - third, 53)]

@@ -40,10 +40,10 @@ def words(count):
 def constants():
     with mp.workprec(400):
         half_pi, two_pi = mp.pi / 2, 2 * mp.pi
-    for name, bits, short, sine, cosine in (("F32", 24, 13, 3, 3), ("F64", 53, 33, 6, 6)):
-        yield f"kHalfPi{name}", "pi/2 in parts", parts(half_pi, [bits] * 3)
+    for name, bits, short, sine, cosine in (("f32", 24, 13, 3, 3), ("f64", 53, 33, 6, 6)):
+        yield f"half_pi_{name}", "pi/2 in parts", parts(half_pi, [bits] * 3)
         yield (
-            f"kHalfPiShort{name}",
+            f"half_pi_short_{name}",
             f"pi/2 in parts; {bits - short}-bit multiples of all but the last are exact",
             parts(half_pi, [short, short, short, bits]),
         )
@@ -52,15 +52,15 @@ def constants():
             list(range(sine)), bits
         )
         yield (
-            f"kSineTail{name}",
+            f"sine_tail_{name}",
             f"(sin(r) - r) / r^3 in r^2; relative error of sin(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
         )
         terms, error = Fit(cosine_tail, 0, edge, lambda u: u * u).rounded(list(range(cosine)), bits)
         yield (
-            f"kCosineTail{name}",
+            f"cosine_tail_{name}",
             f"(cos(r) - 1 + r^2 / 2) / r^4 in r^2; error of cos(r) 2^{mp.nstr(mp.log(error, 2), 4)}",
             list(terms.values()),
         )
-    yield "kTwoPi", "2 pi in parts of 26, 27 and 53 bits", parts(two_pi, [26, 27, 53])
-    yield "kTurnWords", "1/(2 pi): a word of zeros, then its bits, 32 a word", words(40)
+    yield "two_pi", "2 pi in parts of 26, 27 and 53 bits", parts(two_pi, [26, 27, 53])
+    yield "turn_words", "1/(2 pi): a word of zeros, then its bits, 32 a word", words(40)
