@@ -49,6 +49,7 @@ struct Array {
   Attribute slot; // null: a temporary
   SmallVector<DimAttr> dims;
   Lanes lanes;
+  Location loc;
   Value memref = {};
 };
 
@@ -145,10 +146,10 @@ LogicalResult DenseLowering::listResults() {
       if (set.getName() == state.getSymName()) {
         auto lanes = group.axes.lookup(state);
         Lanes along(lanes.begin(), lanes.end());
-        nextStates.push_back(
-            {set.getValue(),
-             {slot(set.getNameAttr(), along, 0),
-              SmallVector<DimAttr>(cast<ArrayType>(state.getType()).getDims()), along}});
+        nextStates.push_back({set.getValue(),
+                              {slot(set.getNameAttr(), along, 0),
+                               SmallVector<DimAttr>(cast<ArrayType>(state.getType()).getDims()),
+                               along, state.getLoc()}});
       }
   for (OutputOp output : group.outputs)
     for (auto set : body()->getOps<SetOutputOp>())
@@ -157,10 +158,10 @@ LogicalResult DenseLowering::listResults() {
         if (failed(outputAxes(output, set.getValue(), group, axes, true, lanes)))
           return failure();
         Lanes along(lanes.begin(), lanes.end());
-        outputs.push_back(
-            {set.getValue(),
-             {slot(set.getNameAttr(), along, 0),
-              SmallVector<DimAttr>(cast<ArrayType>(output.getType()).getDims()), along}});
+        outputs.push_back({set.getValue(),
+                           {slot(set.getNameAttr(), along, 0),
+                            SmallVector<DimAttr>(cast<ArrayType>(output.getType()).getDims()),
+                            along, output.getLoc()}});
       }
   return success();
 }
@@ -240,7 +241,7 @@ void DenseLowering::addLeaf(Operation& op, const Seen& seen) {
   Attribute where = slot(name, seen.second, read ? read.getBack() : 0);
   auto known = llvm::find_if(list, [&](const Array& array) { return array.slot == where; });
   if (known == list.end()) {
-    list.push_back({where, SmallVector<DimAttr>(dimsOf(seen.first)), seen.second});
+    list.push_back({where, SmallVector<DimAttr>(dimsOf(seen.first)), seen.second, op.getLoc()});
     known = &list.back();
   }
   arrayOf[seen] = {&list, known - list.begin()};
@@ -260,7 +261,8 @@ void DenseLowering::listArrays() {
         addLeaf(op, it->first);
       } else if (roots.contains(it->first)) {
         arrayOf[it->first] = {&temporaries, temporaries.size()};
-        temporaries.push_back({Attribute(), SmallVector<DimAttr>(dimsOf(value)), it->first.second});
+        temporaries.push_back(
+            {Attribute(), SmallVector<DimAttr>(dimsOf(value)), it->first.second, op.getLoc()});
       }
     }
   }
@@ -322,7 +324,7 @@ void DenseLowering::createSystem(Block& into) {
   for (size_t i = 0; i < blockDims.size(); ++i)
     sizes.push_back(block.addArgument(b.getIndexType(), loc));
   for (auto [type, array] : llvm::zip(types, arrays))
-    array->memref = block.addArgument(type, loc);
+    array->memref = block.addArgument(type, array->loc);
   b.setInsertionPointToStart(&block);
 }
 

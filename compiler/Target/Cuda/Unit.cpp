@@ -1,11 +1,14 @@
 //===- Unit.cpp - a cell as a translation unit of CUDA C++ -----------------------------------===//
 
+#include "Target/Cuda/Dense.h"
 #include "Target/Cuda/Policy.h"
 #include "Target/Cuda/PrintCell.h"
 #include "rnnc/Cuda.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+
+#include <variant>
 
 using namespace mlir;
 using namespace rnnc;
@@ -22,6 +25,9 @@ struct PlacedSystem {
   Policy policy;
   int64_t laneRank, argumentBytes;
 };
+
+/// A thread of a dense system's kernel runs its lanes alone, so a block can have any size.
+constexpr int64_t kDenseThreads = 128;
 
 newton::CellOp findCell(ModuleOp module, StringRef name) {
   for (auto cell : module.getOps<newton::CellOp>())
@@ -70,15 +76,18 @@ public:
 
 private:
   LogicalResult place(newton::SystemOp system, NameScope& names);
+  LogicalResult placeDense(newton::DenseSystemOp system, NameScope& names);
   void printHead(LineWriter& out);
-  void printSystem(PlacedSystem& system, LineWriter& out);
+  CudaEntry printSystem(PlacedSystem& system, LineWriter& out);
+  CudaEntry printDense(PreparedDense& system, LineWriter& out);
+  std::string math(StringRef real) const;
   void printPolicy(PlacedSystem& system, LineWriter& out);
   void printEntry(PlacedSystem& system, LineWriter& out);
 
   newton::CellOp cell;
   const CudaOptions& options;
   const Architecture& arch;
-  std::vector<PlacedSystem> systems;
+  std::vector<std::variant<PlacedSystem, PreparedDense>> systems; // in the order of the cell
 };
 
 } // namespace
@@ -100,12 +109,33 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
                               options.staging == CudaStaging::Registers});
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
-  systems.push_back({std::move(*prepared), *policy, rank, bytes});
+  systems.push_back(PlacedSystem{std::move(*prepared), *policy, rank, bytes});
   return success();
 }
 
-static StringRef typeName(newton::SystemOp system) {
-  return system.getCompute().isF64() ? "double" : "float";
+LogicalResult UnitPrinter::placeDense(newton::DenseSystemOp system, NameScope& names) {
+  if (options.chunk || options.chunks || options.staging == CudaStaging::Registers)
+    return system.emitError()
+           << "a dense block runs sequentially, a thread a lane: it has no chunks "
+              "to choose [RNN0503]";
+  auto prepared = prepareDense(system, names);
+  if (failed(prepared))
+    return failure();
+  if (int64_t bytes = denseArgumentBytes(*prepared); bytes > kParameterBytes)
+    return system.emitError() << "the addresses of its arrays take " << bytes
+                              << " bytes; a CUDA kernel's parameters have " << kParameterBytes
+                              << " [RNN0502]";
+  systems.push_back(std::move(*prepared));
+  return success();
+}
+
+static StringRef typeName(Type compute) { return compute.isF64() ? "double" : "float"; }
+
+/// The math template's name with its type.
+std::string UnitPrinter::math(StringRef real) const {
+  return ("rnn::" + Twine(options.math == CudaMath::Special ? "special" : "polynomial") + "<" +
+          real + ">")
+      .str();
 }
 
 static std::string policyText(const Policy& policy) {
@@ -117,12 +147,25 @@ static std::string policyText(const Policy& policy) {
 void UnitPrinter::printHead(LineWriter& out) {
   auto place = cell.getLoc()->findInstanceOf<FileLineColLoc>();
   std::string file = place ? LineWriter::printable(place.getFilename()) + "; " : "";
-  newton::SystemOp first = *systems.front().prepared.op;
-  std::string how = policyText(systems.front().policy);
-  out.line("// " + cell.getSymName() + ": " + file +
-           (first.getCompute().isF64() ? "f64, " : "f32, ") + arch.name +
+  bool wide = false, anyDense = false, anyScalar = false;
+  std::string how;
+  for (auto& system : systems) {
+    if (auto* placed = std::get_if<PlacedSystem>(&system)) {
+      wide |= (*placed->prepared.op).getCompute().isF64();
+      how = policyText(placed->policy);
+      anyScalar = true;
+    } else {
+      wide |= (*std::get<PreparedDense>(system).op).getCompute().isF64();
+      how = "dense, sequential";
+      anyDense = true;
+    }
+  }
+  out.line("// " + cell.getSymName() + ": " + file + (wide ? "f64, " : "f32, ") + arch.name +
            (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
-  out.line("#include \"rnn/forward.cuh\"");
+  if (anyDense)
+    out.line("#include \"rnn/dense.cuh\"");
+  if (anyScalar)
+    out.line("#include \"rnn/forward.cuh\"");
   out.line("#include \"rnn/math.cuh\"");
 }
 
@@ -141,11 +184,10 @@ void UnitPrinter::printPolicy(PlacedSystem& system, LineWriter& out) {
 void UnitPrinter::printEntry(PlacedSystem& system, LineWriter& out) {
   PreparedSystem& prepared = system.prepared;
   newton::SystemOp op = *prepared.op;
-  StringRef real = typeName(op);
-  StringRef math = options.math == CudaMath::Special ? "special" : "polynomial";
+  StringRef real = typeName(op.getCompute());
   const Policy& policy = system.policy;
-  out.line("using " + prepared.instance + " = " + prepared.name + "<" + real + ", rnn::" + math +
-           "<" + real + ">>;");
+  out.line("using " + prepared.instance + " = " + prepared.name + "<" + real + ", " + math(real) +
+           ">;");
   out.line("using " + prepared.arguments + " = rnn::forward_args<" + Twine(op.numStates()) + ", " +
            Twine(op.numInputs()) + ", " + Twine(op.numParams()) + ", " + Twine(op.numOutputs()) +
            ", " + Twine(system.laneRank) + ">;");
@@ -163,30 +205,62 @@ void UnitPrinter::printEntry(PlacedSystem& system, LineWriter& out) {
   out.line("}");
 }
 
-void UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
+CudaEntry UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
   out.line();
   printCell(system.prepared, out);
   out.line();
   printPolicy(system, out);
   printEntry(system, out);
+  const Policy& p = system.policy;
+  return {system.prepared.entry, p.lanes,  p.chunks,     p.steps,
+          p.sharedBytes,         p.blocks, p.registers()};
+}
+
+CudaEntry UnitPrinter::printDense(PreparedDense& system, LineWriter& out) {
+  newton::DenseSystemOp op = *system.op;
+  StringRef real = typeName(op.getCompute());
+  out.line();
+  printDenseCell(system, out);
+  out.line();
+  out.line("using " + system.instance + " = " + system.name + "<" + real + ", " + math(real) +
+           ">;");
+  out.line("using " + system.arguments + " = rnn::dense_args<" + Twine(op.getStates().size()) +
+           ", " + Twine(op.getInputs().size()) + ", " + Twine(op.getParams().size()) + ", " +
+           Twine(op.getOutputs().size()) + ", " + Twine(op.getLaneAxes().size()) + ", " +
+           Twine(op.getBlockDims().size()) + ", " + Twine(system.blockAxes) + ">;");
+  out.line("static_assert(sizeof(" + system.arguments +
+           ") == " + Twine(denseArgumentBytes(system)) + "); // what the host lays out");
+  out.line();
+  out.line("extern \"C\" __global__ void __launch_bounds__(" + Twine(kDenseThreads) + ")");
+  out.line(system.entry + "(const __grid_constant__ " + system.arguments + " args) {");
+  out.line("  rnn::dense_forward<" + system.instance + ">(args);");
+  out.line("}");
+  return {system.entry,
+          kDenseThreads,
+          1,
+          1,
+          0,
+          1,
+          std::min<int64_t>(Architecture::kRegisters / kDenseThreads, 255)};
 }
 
 std::optional<CudaUnit> UnitPrinter::run() {
   NameScope names;
   bool fine = true;
-  for (auto system : cell.ops<newton::SystemOp>())
-    fine &= succeeded(place(system, names)); // every system's errors are told
+  for (Operation* op : cell.systems()) { // every system's errors are told
+    auto dense = dyn_cast<newton::DenseSystemOp>(op);
+    fine &= succeeded(dense ? placeDense(dense, names) : place(cast<newton::SystemOp>(op), names));
+  }
   if (!fine)
     return std::nullopt;
   CudaUnit unit;
   unit.name = spell(cell.getSymName()) + ".cu";
   LineWriter out(unit.name);
   printHead(out);
-  for (PlacedSystem& system : systems) {
-    printSystem(system, out);
-    const Policy& p = system.policy;
-    unit.entries.push_back({system.prepared.entry, p.lanes, p.chunks, p.steps, p.sharedBytes,
-                            p.blocks, p.registers()});
+  for (auto& system : systems) {
+    auto* placed = std::get_if<PlacedSystem>(&system);
+    unit.entries.push_back(placed ? printSystem(*placed, out)
+                                  : printDense(std::get<PreparedDense>(system), out));
   }
   unit.text = out.take();
   return unit;
