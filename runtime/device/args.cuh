@@ -47,6 +47,8 @@ struct forward_report {
 /// only if no later step reads what an earlier one writes.
 template <int states, int inputs, int params, int outputs, int rank>
 struct forward_args {
+  static constexpr int axes = rank; ///< lane axes
+
   long long batch, time;               ///< any, 0 included
   long long lanes[at_least_one(rank)]; ///< sizes of the lane axes
   double tolerance;                    ///< 0: bit for bit
@@ -55,8 +57,7 @@ struct forward_args {
   state_slot<rank> state[states];
   slot<const void, 2 + rank> input[at_least_one(inputs)]; ///< batch, time, lane axes
   slot<const void, rank> param[at_least_one(params)];     ///< lane axes
-  slot<void, 2 + rank>
-      output[at_least_one(outputs)]; ///< batch, time, lane axes; no data: not stored
+  slot<void, 2 + rank> output[at_least_one(outputs)];     ///< as a state's sequence
 };
 
 } // namespace rnn

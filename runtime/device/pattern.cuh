@@ -12,19 +12,19 @@ struct constant {
   __device__ constexpr operator int() const { return n; }
 };
 
-template <int... indices>
+template <int... numbers>
 struct sequence {};
 
-template <int n, int... indices>
-struct make_sequence : make_sequence<n - 1, n - 1, indices...> {};
-template <int... indices>
-struct make_sequence<0, indices...> {
-  using type = sequence<indices...>;
+template <int n, int... numbers>
+struct make_sequence : make_sequence<n - 1, n - 1, numbers...> {};
+template <int... numbers>
+struct make_sequence<0, numbers...> {
+  using type = sequence<numbers...>;
 };
 
-template <class F, int... indices>
-__device__ __forceinline__ void each_of(sequence<indices...>, F&& f) {
-  (f(constant<indices>()), ...);
+template <class F, int... numbers>
+__device__ __forceinline__ void each_of(sequence<numbers...>, F&& f) {
+  (f(constant<numbers>()), ...);
 }
 
 /// f(constant<0>()), ..., f(constant<n - 1>()).
@@ -33,9 +33,20 @@ __device__ __forceinline__ void each(F&& f) {
   each_of(typename make_sequence<n>::type(), f);
 }
 
+/// f(constant<0>()), f(constant<1>()), ... as long as it returns true.
+template <class F, int... numbers>
+__device__ __forceinline__ void each_while_of(sequence<numbers...>, F&& f) {
+  static_cast<void>((f(constant<numbers>()) && ... && true));
+}
+
+template <int n, class F>
+__device__ __forceinline__ void each_while(F&& f) {
+  each_while_of(typename make_sequence<n>::type(), f);
+}
+
 /// Numbers in ascending order.
 template <int... numbers>
-struct list {
+struct indices {
   static constexpr int size = sizeof...(numbers);
   /// How many are less than n: the position of n, if it is there.
   static constexpr int position(int n) { return ((numbers < n ? 1 : 0) + ... + 0); }

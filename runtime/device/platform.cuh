@@ -32,22 +32,19 @@ __device__ inline double fused(double a, double b, double c) { return __fma_rn(a
 __device__ inline float magnitude(float x) { return fabsf(x); }
 __device__ inline double magnitude(double x) { return fabs(x); }
 
-/// Largest finite and smallest positive number.
+/// Largest finite, smallest positive number, and infinity.
 template <class real>
 struct limits;
 template <>
 struct limits<float> {
   static constexpr float largest = 0x1.fffffep+127f, smallest = 0x1p-149f;
+  static __device__ float infinity() { return __int_as_float(0x7f800000); }
 };
 template <>
 struct limits<double> {
   static constexpr double largest = 0x1.fffffffffffffp+1023, smallest = 0x1p-1074;
+  static __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000); }
 };
-
-template <class real>
-__device__ inline real infinity() {
-  return real(2) * limits<real>::largest;
-}
 
 /// Global memory is read and written through these two alone, and copy_async.
 template <class T>

@@ -20,6 +20,11 @@ enum class staging {
   shared_single, ///< the same with room for one tile's inputs only
 };
 
+/// `left` where that is less than `most`, never below 0.
+constexpr int clipped(long long left, int most) {
+  return left < 0 ? 0 : left < most ? static_cast<int>(left) : most;
+}
+
 /// The block's shared memory, in numbers of the type of computation, [row][chunk][lane] everywhere
 /// so that the threads of a warp touch neighbours. Shapes are those of cell and policy.
 struct shared_shape {
@@ -36,10 +41,13 @@ struct shared_shape {
   constexpr int input_rows() const { return inputs * steps; }
   constexpr int result_rows() const { return input_buffers() > 0 ? results * steps : 0; }
 
+  /// The block's notes (report.cuh), behind all rows.
+  static constexpr int notes_bytes = 112;
+
   /// What the launch must ask for.
   constexpr long long bytes(int bytes_per_number) const {
     const long long rows = exchange_rows() + input_buffers() * input_rows() + result_rows();
-    return rows * threads() * bytes_per_number;
+    return chunks == 1 ? 0 : rows * threads() * bytes_per_number + notes_bytes;
   }
 };
 

@@ -1,0 +1,28 @@
+// What is known of a cell at compile time.
+#pragma once
+
+#include "rnn/pattern.cuh"
+#include "rnn/policy.cuh"
+
+namespace rnn {
+
+/// The type of computation of Cell<real, math>.
+template <class Cell>
+struct number_of;
+template <template <class, class> class Cell, class real, class math>
+struct number_of<Cell<real, math>> {
+  using type = real;
+};
+
+/// Of the block's shared memory. A sequential kernel needs no Jacobian, and a cell may have none.
+template <class Cell, class Policy>
+constexpr shared_shape forward_shape() {
+  int carry = 0;
+  if constexpr (Policy::chunks > 1) {
+    carry = Cell::carry::size;
+  }
+  return {Policy::lanes, Policy::chunks, Policy::steps, Policy::stage,
+          Cell::states,  carry,          Cell::inputs,  Cell::stored::size + Cell::outputs};
+}
+
+} // namespace rnn

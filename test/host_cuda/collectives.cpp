@@ -1,0 +1,256 @@
+// Meetings of threads: the block's barrier, and the warp's shuffles, votes and reductions.
+#include "sanitizers.hpp"
+#include "state.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace host_cuda::detail {
+
+namespace {
+
+bool same_place(const place& a, const place& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::string(a.file_name()) == b.file_name());
+}
+
+int block_answer(operation kind, const std::vector<thread*>& threads) {
+  const auto holds = [](const thread* who) { return who->value != 0; };
+  switch (kind) {
+  case operation::barrier_count:
+    return static_cast<int>(std::ranges::count_if(threads, holds));
+  case operation::barrier_and:
+    return std::ranges::all_of(threads, holds);
+  case operation::barrier_or:
+    return std::ranges::any_of(threads, holds);
+  default:
+    return 0;
+  }
+}
+
+void count_meeting(launch_state& state, std::uint64_t& kind) {
+  ++kind;
+  if (++state.meetings > state.how.meeting_limit) {
+    fail({.text = format("the block has met %llu times and goes on: an endless loop?",
+                         static_cast<unsigned long long>(state.meetings)),
+          .whole_block = true});
+  }
+}
+
+void open_barrier(launch_state& state, thread& last) {
+  static char barrier; // where the block's threads meet
+  for (const thread* who : state.threads) {
+    if (who->kind != last.kind || !same_place(who->where, last.where)) {
+      fail({.text = "divergent barrier: the threads of the block are at different ones",
+            .whole_block = true});
+    }
+  }
+  count_meeting(state, state.report.barriers);
+  state.at_barrier = 0;
+  const int answer = block_answer(last.kind, state.threads);
+  order(state.threads, false, &barrier);
+  for (thread* who : state.threads) {
+    who->answer = static_cast<std::uint64_t>(answer);
+    make_ready(*who);
+  }
+}
+
+// The lane that a shuffle reads, in the warp; its own where the segment ends.
+int source_of(const thread& who) {
+  const int first = who.lane & ~(who.width - 1);
+  switch (who.kind) {
+  case operation::shuffle:
+    return first | (who.source_lane & (who.width - 1));
+  case operation::shuffle_up:
+    return who.source_lane > who.lane - first ? who.lane : who.lane - who.source_lane;
+  case operation::shuffle_down:
+    return who.source_lane >= first + who.width - who.lane ? who.lane : who.lane + who.source_lane;
+  default: {
+    // xor may read segments before its own, not those after it.
+    const int source = who.lane ^ who.source_lane;
+    return source < 0 || source >= first + who.width ? who.lane : source;
+  }
+  }
+}
+
+bool is_shuffle(operation kind) {
+  return kind >= operation::shuffle && kind <= operation::shuffle_xor;
+}
+
+std::uint64_t vote(const thread& who, const std::vector<thread*>& lanes) {
+  unsigned set = 0, equal = 0;
+  for (const thread* other : lanes) {
+    set |= (other->value ? 1u : 0u) << other->lane;
+    equal |= (other->value == who.value ? 1u : 0u) << other->lane;
+  }
+  switch (who.kind) {
+  case operation::ballot:
+    return set;
+  case operation::any:
+    return set != 0;
+  case operation::all:
+    return set == who.mask;
+  case operation::match_any:
+    return equal;
+  default:
+    return equal == who.mask ? who.mask : 0;
+  }
+}
+
+std::uint64_t reduce(operation kind, const std::vector<thread*>& lanes) {
+  auto total = static_cast<std::uint32_t>(lanes[0]->value);
+  for (std::size_t i = 1; i < lanes.size(); ++i) {
+    const auto x = static_cast<std::uint32_t>(lanes[i]->value);
+    const auto a = static_cast<std::int32_t>(total), b = static_cast<std::int32_t>(x);
+    switch (kind) {
+    case operation::reduce_add:
+      total += x;
+      break;
+    case operation::reduce_min:
+      total = static_cast<std::uint32_t>(std::min(a, b));
+      break;
+    case operation::reduce_max:
+      total = static_cast<std::uint32_t>(std::max(a, b));
+      break;
+    case operation::reduce_min_unsigned:
+      total = std::min(total, x);
+      break;
+    case operation::reduce_max_unsigned:
+      total = std::max(total, x);
+      break;
+    case operation::reduce_and:
+      total &= x;
+      break;
+    case operation::reduce_or:
+      total |= x;
+      break;
+    default:
+      total ^= x;
+    }
+  }
+  return total;
+}
+
+void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes) {
+  if (is_shuffle(who.kind)) {
+    const int source = source_of(who);
+    if (!(who.mask >> source & 1)) {
+      fail(who,
+           describe_call(who) + format(": reads lane %d, which the mask does not name", source));
+    }
+    who.answer = state.threads[static_cast<std::size_t>(who.warp * warp_size + source)]->value;
+  } else if (who.kind >= operation::reduce_add) {
+    who.answer = reduce(who.kind, lanes);
+  } else if (who.kind != operation::syncwarp) {
+    who.answer = vote(who, lanes);
+    who.all = who.answer != 0;
+  }
+}
+
+// The threads of the mask, or an error: the mask is wrong, or another lane can never come.
+std::vector<thread*> lanes_of(launch_state& state, thread& who) {
+  if (!(who.mask >> who.lane & 1)) {
+    fail(who,
+         describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
+  }
+  std::vector<thread*> lanes;
+  for (unsigned left = who.mask; left; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const auto index = static_cast<std::size_t>(who.warp * warp_size + lane);
+    if (index >= state.threads.size()) {
+      fail(who, describe_call(who) + format(": the mask names lane %d, but the block's last warp "
+                                            "has %zu lanes",
+                                            lane, state.threads.size() % warp_size));
+    }
+    thread& other = *state.threads[index];
+    if (other.state == thread_state::finished) {
+      fail(who, describe_call(who) + format(": the mask names lane %d, which has returned", lane));
+    }
+    const bool same =
+        other.kind == who.kind && other.mask == who.mask && same_place(other.where, who.where);
+    if (other.state == thread_state::waiting && other.kind > operation::barrier_or && !same &&
+        (other.mask >> who.lane & 1)) {
+      fail({.text = describe_call(who) + format(": lane %d of the mask is at ", lane) +
+                    describe_call(other),
+            .about = &who,
+            .others = {&other}});
+    }
+    lanes.push_back(&other);
+  }
+  return lanes;
+}
+
+// A sync address for each warp and each lowest lane of a mask: whoever meets there twice has that
+// lane in common with all who met there before.
+void* sync_of(const thread& who) {
+  static char places[32][warp_size];
+  return &places[who.warp][std::countr_zero(who.mask)];
+}
+
+} // namespace
+
+int meet_block(operation kind, int predicate, place where) {
+  thread& who = this_thread(name_of(kind));
+  quiet scope;
+  launch_state& state = *active;
+  who.kind = kind;
+  who.value = predicate != 0;
+  who.where = where;
+  who.state = thread_state::waiting;
+  if (++state.at_barrier == static_cast<int>(state.threads.size())) {
+    open_barrier(state, who);
+  }
+  sleep(who);
+  return static_cast<int>(who.answer);
+}
+
+std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int lane, int width,
+                        place where, int* all) {
+  thread& who = this_thread(name_of(kind));
+  quiet scope;
+  launch_state& state = *active;
+  who.kind = kind;
+  who.mask = mask;
+  who.value = value;
+  who.source_lane = lane;
+  who.width = width;
+  who.where = where;
+  if (is_shuffle(kind) && (width <= 0 || width > warp_size || (width & (width - 1)))) {
+    fail(who, describe_call(who) + format(": width %d is none of 1, 2, 4, 8, 16, 32", width));
+  }
+  const std::vector<thread*> lanes = lanes_of(state, who);
+  who.state = thread_state::waiting;
+  const bool complete = std::ranges::all_of(lanes, [&](const thread* other) {
+    return other->state == thread_state::waiting && other->kind == kind && other->mask == mask &&
+           same_place(other->where, where);
+  });
+  if (complete) {
+    for (thread* other : lanes) {
+      answer(state, *other, lanes);
+    }
+    count_meeting(state, state.report.warp_operations);
+    order(lanes, false, sync_of(who));
+    for (thread* other : lanes) {
+      make_ready(*other);
+    }
+  }
+  sleep(who);
+  if (all) {
+    *all = who.all;
+  }
+  return who.answer;
+}
+
+unsigned live_lanes() {
+  const thread& who = this_thread("__activemask()");
+  quiet scope;
+  unsigned live = 0;
+  for (const thread* other : active->threads) {
+    if (other->warp == who.warp && other->state != thread_state::finished) {
+      live |= 1u << other->lane;
+    }
+  }
+  return live;
+}
+
+} // namespace host_cuda::detail

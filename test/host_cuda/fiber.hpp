@@ -1,0 +1,51 @@
+// A stack of its own, switched to and from without a system call, and known to the sanitizers.
+#pragma once
+
+#include <cstddef>
+
+namespace host_cuda::detail {
+
+class fiber {
+public:
+  // Runs body(context) each time it is started. Stack pages are used as they are touched; below
+  // them lies a page that no access survives.
+  // `name` is what ThreadSanitizer calls it.
+  fiber(void (*body)(void*), void* context, const char* name);
+  ~fiber();
+  fiber(const fiber&) = delete;
+
+  // From outside: goes on with the fiber until it suspends or its body returns. A fiber whose body
+  // returned starts it again.
+  void resume();
+  // From inside: back to the resume().
+  void suspend();
+  // From inside, for ever; the fiber may only be destroyed after that.
+  [[noreturn]] void abandon();
+
+  // ThreadSanitizer's name for the fiber; null without it.
+  void* sanitizer_fiber() const { return sanitizer_; }
+
+private:
+  [[noreturn]] static void entry(fiber* self);
+  void leave(bool for_good);
+  void arrive();
+
+  void (*body_)(void*);
+  void* context_;
+  unsigned char* mapping_;
+  unsigned char* stack_; // lowest usable byte
+  void* top_ = nullptr;  // where the stack pointer stands while suspended
+  void* sanitizer_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+};
+
+// Says that the calling OS thread is the one that resumes fibers from here on.
+void set_outside();
+
+// Orders everything that any of `fibers` did before this point before everything that any of them
+// does after it, for ThreadSanitizer. Null stands for the OS thread that runs the fibers. `sync` is
+// an address that stands for the meeting: only sets that share a fiber with all others may share
+// it.
+void join(void* const* fibers, std::size_t count, void* sync);
+
+} // namespace host_cuda::detail

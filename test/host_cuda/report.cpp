@@ -1,0 +1,223 @@
+// Error texts: who, where, and the stacks of the fibers.
+#include "state.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <execinfo.h>
+#include <link.h>
+#include <unistd.h>
+#include <utility>
+
+namespace host_cuda::detail {
+
+namespace {
+
+// The program's own file and where it was loaded: addresses minus `base` are what its file says.
+struct program {
+  std::string path;
+  std::uintptr_t base = 0;
+};
+
+program this_program() {
+  program self;
+  char path[4096];
+  const auto length = readlink("/proc/self/exe", path, sizeof path);
+  self.path.assign(path, length > 0 ? static_cast<std::size_t>(length) : 0);
+  // The first object is the program.
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* base) {
+        *static_cast<std::uintptr_t*>(base) = info->dlpi_addr;
+        return 1;
+      },
+      &self.base);
+  return self;
+}
+
+struct frame {
+  std::string function, location;
+};
+
+// Everything that a command prints, a string a line.
+std::vector<std::string> lines_of(const std::string& command) {
+  std::vector<std::string> lines;
+  if (FILE* pipe = popen(command.c_str(), "r")) {
+    std::string line;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+      if (c == '\n') {
+        lines.push_back(std::exchange(line, {}));
+      } else {
+        line += static_cast<char>(c);
+      }
+    }
+    pclose(pipe);
+  }
+  return lines;
+}
+
+// What llvm-symbolizer says about return addresses, inlined functions first.
+std::vector<frame> symbolize(const std::vector<void*>& addresses) {
+  const program self = this_program();
+  std::string command = HOST_CUDA_SYMBOLIZER " --inlines --demangle --obj='" + self.path + "'";
+  for (void* address : addresses) {
+    // A return address is behind the call.
+    const auto at = reinterpret_cast<std::uintptr_t>(address) - self.base - 1;
+    command += format(" 0x%zx", static_cast<std::size_t>(at));
+  }
+  // An address gives two lines a function, then an empty one.
+  const std::vector<std::string> lines = lines_of(command + " 2>/dev/null");
+  std::vector<frame> frames;
+  for (std::size_t i = 0; i + 1 < lines.size();) {
+    if (lines[i].empty()) {
+      ++i;
+      continue;
+    }
+    frames.push_back({lines[i], lines[i + 1]});
+    i += 2;
+  }
+  return frames;
+}
+
+bool is_ours(const std::string& function) {
+  return function.starts_with("host_cuda") || function.starts_with("__shfl") ||
+         function.starts_with("__sync") || function.starts_with("backtrace") ||
+         function.find(" host_cuda::") != std::string::npos;
+}
+
+// The kernel's frames, innermost first: between the library's own at either end.
+std::string describe_frames(const thread& who) {
+  const std::vector<frame> shown = symbolize(who.frames);
+  const auto first =
+      std::ranges::find_if_not(shown, [](const frame& f) { return is_ours(f.function); });
+  std::string text;
+  for (auto each = first; each != shown.end(); ++each) {
+    // launch() calls the kernel through std::apply.
+    if (is_ours(each->function) || each->function.find("__invoke_impl") != std::string::npos) {
+      break;
+    }
+    text += "    in " + each->function + " at " + each->location + "\n";
+  }
+  return text;
+}
+
+std::string name_thread(const launch_state& state, const thread& who) {
+  return format("block (%u,%u,%u), thread (%u,%u,%u) [warp %d, lane %d]", state.block_index.x,
+                state.block_index.y, state.block_index.z, who.index.x, who.index.y, who.index.z,
+                who.warp, who.lane);
+}
+
+// "0-31, 40": linear indices.
+std::string ranges(const std::vector<thread*>& threads) {
+  std::string text;
+  for (std::size_t i = 0; i < threads.size();) {
+    std::size_t end = i;
+    while (end + 1 < threads.size() && threads[end + 1]->linear == threads[end]->linear + 1) {
+      ++end;
+    }
+    text += (i ? ", " : "") + std::to_string(threads[i]->linear);
+    if (end > i) {
+      text += "-" + std::to_string(threads[end]->linear);
+    }
+    i = end + 1;
+  }
+  return text;
+}
+
+std::string stand(const thread& who) {
+  switch (who.state) {
+  case thread_state::finished:
+    return "returned from the kernel";
+  case thread_state::ready:
+    return "could run";
+  default:
+    return "wait at " + describe_call(who);
+  }
+}
+
+// Threads that stand alike, a paragraph with the stack of their first.
+std::string describe_block(launch_state& state) {
+  std::vector<std::pair<std::string, std::vector<thread*>>> groups;
+  for (thread* who : state.threads) {
+    const std::string where = stand(*who);
+    const auto same = std::ranges::find(groups, where, [](const auto& g) { return g.first; });
+    auto& group = same == groups.end() ? groups.emplace_back(where, std::vector<thread*>()) : *same;
+    group.second.push_back(who);
+  }
+  std::string text;
+  for (const auto& [where, threads] : groups) {
+    thread& first = *threads.front();
+    text += format("  %zu thread%s (%s) %s\n", threads.size(), threads.size() == 1 ? "" : "s",
+                   ranges(threads).c_str(), where.c_str());
+    if (first.state == thread_state::waiting) {
+      if (!first.abandoned) {
+        resume_to_capture(state, first);
+      }
+      text += describe_frames(first);
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+std::string format(const char* pattern, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+const char* name_of(operation kind) {
+  static constexpr const char* names[] = {
+      "__syncthreads()",     "__syncthreads_count()", "__syncthreads_and()", "__syncthreads_or()",
+      "__syncwarp()",        "__shfl_sync()",         "__shfl_up_sync()",    "__shfl_down_sync()",
+      "__shfl_xor_sync()",   "__ballot_sync()",       "__any_sync()",        "__all_sync()",
+      "__match_any_sync()",  "__match_all_sync()",    "__reduce_add_sync()", "__reduce_min_sync()",
+      "__reduce_max_sync()", "__reduce_min_sync()",   "__reduce_max_sync()", "__reduce_and_sync()",
+      "__reduce_or_sync()",  "__reduce_xor_sync()"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string describe(const place& where) {
+  return format("%s:%u:%u", where.file_name(), where.line(), where.column());
+}
+
+std::string describe_call(const thread& who) {
+  std::string text = name_of(who.kind);
+  if (who.kind > operation::barrier_or) {
+    text += format(" with mask 0x%08x", who.mask);
+  }
+  return text + " at " + describe(who.where);
+}
+
+void capture_stack(thread& who) {
+  who.frames.resize(64);
+  const int depth = backtrace(who.frames.data(), static_cast<int>(who.frames.size()));
+  who.frames.resize(static_cast<std::size_t>(depth));
+}
+
+std::string describe(launch_state& state, const failure& why) {
+  const uint3 block = state.block_index;
+  std::string text = why.about ? name_thread(state, *why.about)
+                               : format("block (%u,%u,%u)", block.x, block.y, block.z);
+  text += ": " + why.text + "\n";
+  if (why.whole_block) {
+    return text + describe_block(state);
+  }
+  if (why.about) {
+    auto& about = const_cast<thread&>(*why.about);
+    if (!about.abandoned) {
+      resume_to_capture(state, about);
+    }
+    text += describe_frames(about);
+  }
+  for (thread* other : why.others) {
+    resume_to_capture(state, *other);
+    text += "  " + name_thread(state, *other) + "\n" + describe_frames(*other);
+  }
+  return text;
+}
+
+} // namespace host_cuda::detail

@@ -1,0 +1,254 @@
+// The harness's templates.
+#pragma once
+
+#include "harness.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace device_test {
+
+template <class real>
+array<real>::array(std::string n, std::vector<long long> extent, int time, layout how)
+    : name(std::move(n)), sizes(std::move(extent)), strides(sizes.size()), time_axis(time) {
+  std::vector<int> order(sizes.size()); // slowest first
+  std::iota(order.begin(), order.end(), 0);
+  if (how == layout::time_first && time > 0) {
+    std::rotate(order.begin(), order.begin() + time, order.begin() + time + 1);
+  }
+  long long stride = how == layout::time_first ? 3 : 1;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    strides[*axis] = stride;
+    stride *= sizes[*axis];
+  }
+  data.resize(std::max<long long>(stride, 1));
+  if (how == layout::backward) {
+    for (size_t axis = 0; axis < sizes.size(); ++axis) {
+      base += strides[axis] * std::max<long long>(sizes[axis] - 1, 0);
+      strides[axis] = -strides[axis];
+    }
+  }
+}
+
+template <class real>
+long long array<real>::elements() const {
+  return std::accumulate(sizes.begin(), sizes.end(), 1LL, std::multiplies<>());
+}
+
+template <class real>
+long long array<real>::place(long long n) const {
+  long long at = base;
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    at += n % sizes[axis] * strides[axis];
+    n /= sizes[axis];
+  }
+  return at;
+}
+
+template <class Cell, int rank>
+std::vector<long long> problem<Cell, rank>::extent(bool batch, bool time) const {
+  std::vector<long long> sizes;
+  if (batch) {
+    sizes.push_back(s_.batch);
+  }
+  if (time) {
+    sizes.push_back(s_.time);
+  }
+  sizes.insert(sizes.end(), s_.lanes.begin(), s_.lanes.end());
+  return sizes;
+}
+
+template <class Cell, int rank>
+problem<Cell, rank>::problem(const setting& s)
+    : s_(s), lanes_(std::accumulate(s.lanes.begin(), s.lanes.end(), s.batch, std::multiplies<>())) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  const real strange[] = {
+      std::numeric_limits<real>::quiet_NaN(),  std::numeric_limits<real>::infinity(),
+      -std::numeric_limits<real>::infinity(),  std::numeric_limits<real>::max(),
+      std::numeric_limits<real>::denorm_min(), real(-0.0)};
+  const auto fill = [&](array<real>& a, double scale, double mean, bool odd) {
+    for (real& x : a.data) {
+      x = static_cast<real>(mean + scale * normal(random));
+      x = odd && s_.strange && random() % 61 == 0 ? strange[random() % 6] : x;
+    }
+  };
+  for (int i = 0; i < Cell::inputs; ++i) {
+    fill(input_.emplace_back("input" + std::to_string(i), extent(true, true), 1, s_.how), 1, 0,
+         true);
+  }
+  for (int i = 0; i < Cell::params; ++i) {
+    fill(param_.emplace_back("param" + std::to_string(i), extent(false, false), -1, s_.how),
+         s_.weights, i + 1 == Cell::params ? s_.bias : 0, false);
+  }
+  for (int i = 0; i < k; ++i) {
+    fill(initial_.emplace_back("initial" + std::to_string(i), extent(true, false), -1, s_.how), 0.1,
+         0.4, true);
+    final_.emplace_back("final" + std::to_string(i), extent(true, false), -1, s_.how);
+  }
+  for (int i = 0; i < results; ++i) {
+    result_.emplace_back("result" + std::to_string(i), extent(true, true), 1, s_.how);
+  }
+  run_plain_loop();
+}
+
+template <class Cell, int rank>
+auto problem<Cell, rank>::args()
+    -> rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> {
+  rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> a{};
+  const auto bind = [](auto& slot, array<real>& from) {
+    slot.data = from.begin();
+    std::copy(from.strides.begin(), from.strides.end(), slot.stride);
+  };
+  a.batch = s_.batch;
+  a.time = s_.time;
+  std::copy(s_.lanes.begin(), s_.lanes.end(), a.lanes);
+  a.tolerance = s_.tolerance;
+  a.max_sweeps = s_.max_sweeps;
+  a.report = s_.report ? &report_ : nullptr;
+  for (int i = 0; i < Cell::inputs; ++i) {
+    bind(a.input[i], input_[i]);
+  }
+  for (int i = 0; i < Cell::params; ++i) {
+    bind(a.param[i], param_[i]);
+  }
+  for (int i = 0; i < k; ++i) {
+    a.state[i].fill = 0.25;
+    if (s_.initial) {
+      bind(a.state[i].initial, initial_[i]);
+    }
+    if (s_.final) {
+      bind(a.state[i].final, final_[i]);
+    }
+    if (s_.sequences && Cell::stored::contains(i)) {
+      bind(a.state[i].sequence, result_[Cell::stored::position(i)]);
+    }
+  }
+  for (int i = 0; i < Cell::outputs; ++i) {
+    bind(a.output[i], result_[Cell::stored::size + i]);
+  }
+  return a;
+}
+
+template <class Cell, int rank>
+void problem<Cell, rank>::run_plain_loop() {
+  wanted_.assign(results, std::vector<real>(lanes_ * s_.time));
+  wanted_final_.assign(k, std::vector<real>(lanes_));
+  const long long inner = s_.batch ? lanes_ / s_.batch : 0;
+  for (long long lane = 0; lane < lanes_; ++lane) {
+    const long long b = lane / inner, l = lane % inner;
+    real state[k], param[rnn::at_least_one(Cell::params)], input[rnn::at_least_one(Cell::inputs)];
+    for (int i = 0; i < k; ++i) {
+      state[i] = s_.initial ? initial_[i].data[initial_[i].place(lane)] : real(0.25);
+    }
+    for (int i = 0; i < Cell::params; ++i) {
+      param[i] = param_[i].data[param_[i].place(l)];
+    }
+    for (long long t = 0; t < s_.time; ++t) {
+      const long long at = (b * s_.time + t) * inner + l;
+      for (int i = 0; i < Cell::inputs; ++i) {
+        input[i] = input_[i].data[input_[i].place(at)];
+      }
+      real next[k], output[rnn::at_least_one(Cell::outputs)], result[rnn::at_least_one(results)];
+      Cell::step(state, input, param, next, output);
+      rnn::results_of<Cell>::collect(next, output, result);
+      for (int r = 0; r < results; ++r) {
+        wanted_[r][at] = result[r];
+      }
+      for (int i = 0; i < k; ++i) {
+        state[i] = next[i];
+        if (!std::isfinite(state[i]) && (first_nonfinite_ < 0 || t < first_nonfinite_)) {
+          first_nonfinite_ = t;
+        }
+      }
+    }
+    for (int i = 0; i < k; ++i) {
+      wanted_final_[i][lane] = state[i];
+    }
+  }
+}
+
+template <class Cell, int rank>
+void problem<Cell, rank>::compare(const array<real>& got, const std::vector<real>& wanted) const {
+  for (long long n = 0; n < got.elements(); ++n) {
+    const real x = got.data[got.place(n)];
+    ASSERT_TRUE(equal(x, wanted[n], s_.allowed))
+        << got.name << "[" << n << "] is " << x << ", not " << wanted[n] << "; " << describe(s_);
+  }
+}
+
+/// Once an element, never between elements.
+template <class Cell, int rank>
+void problem<Cell, rank>::check_counts(const array<real>& a,
+                                       const std::vector<std::uint16_t>& counts) const {
+  std::vector<std::uint16_t> wanted(counts.size());
+  for (long long n = 0; n < a.elements(); ++n) {
+    std::fill_n(wanted.begin() + a.place(n) * sizeof(real), sizeof(real), 1);
+  }
+  EXPECT_TRUE(counts == wanted) << a.name << ": " << describe(s_);
+}
+
+template <class Cell, int rank>
+void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks) const {
+  const unsigned long long steps = lanes_ * s_.time, lanes = lanes_;
+  EXPECT_EQ(run.global.loads,
+            Cell::inputs * steps + (Cell::params + (s_.initial ? k : 0)) * lanes * chunks)
+      << describe(s_);
+  const int stored = s_.sequences ? results : Cell::outputs;
+  EXPECT_EQ(run.global.stores, stored * steps + (s_.final ? k * lanes : 0)) << describe(s_);
+  for (const array<real>& a : input_) {
+    check_counts(a, run[a.name].reads);
+  }
+  for (int i = s_.sequences ? 0 : Cell::stored::size; i < results; ++i) {
+    check_counts(result_[i], run[result_[i].name].writes);
+  }
+  for (int i = 0; i < k && s_.final; ++i) {
+    check_counts(final_[i], run[final_[i].name].writes);
+  }
+}
+
+template <class Cell, int rank>
+template <class Policy>
+outcome problem<Cell, rank>::check() {
+  host_cuda::options how;
+  how.seed = s_.order;
+  how.guard = true;
+  for (auto* group : {&input_, &param_, &initial_}) {
+    for (array<real>& a : *group) {
+      how.buffers.push_back(host_cuda::input(a.name, a.data));
+    }
+  }
+  for (auto* group : {&final_, &result_}) {
+    for (array<real>& a : *group) {
+      how.buffers.push_back(host_cuda::output(a.name, a.data));
+    }
+  }
+  report_ = {};
+  how.buffers.push_back(host_cuda::inout("report", std::span(&report_, 1)));
+  constexpr auto shape = rnn::forward_shape<Cell, Policy>();
+  outcome out;
+  out.run = host_cuda::launch(how, s_.blocks, dim3(Policy::lanes, Policy::chunks),
+                              shape.bytes(sizeof(real)), kernel<Cell, Policy, rank>, args());
+  out.report = report_;
+  EXPECT_EQ(out.run.error, "") << describe(s_);
+  if (!out.run.ok()) {
+    return out;
+  }
+  for (int i = 0; i < results; ++i) {
+    if (s_.sequences || i >= Cell::stored::size) {
+      compare(result_[i], wanted_[i]);
+    }
+  }
+  for (int i = 0; i < k && s_.final; ++i) {
+    compare(final_[i], wanted_final_[i]);
+  }
+  check_traffic(out.run, Policy::chunks);
+  if (s_.report && s_.allowed == 0) {
+    EXPECT_EQ(static_cast<long long>(report_.nonfinite ? ~report_.nonfinite : ~0ull),
+              first_nonfinite_)
+        << describe(s_);
+  }
+  return out;
+}
+
+} // namespace device_test
