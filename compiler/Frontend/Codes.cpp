@@ -127,6 +127,18 @@ constexpr CodeText kCodes[] = {
      "input."},
     {"RNN0499", "rejected by a later phase",
      "A pass of the compiler refused the cell; the message says why."},
+    {"RNN0501", "no CUDA text for an operation",
+     "A step on CUDA is made of the scalar functions that runtime/device/math.cuh has. The front "
+     "end makes\n"
+     "no others; IR from elsewhere may."},
+    {"RNN0502", "too many scalars for a CUDA kernel",
+     "The address and the strides of every scalar of a lane are parameters of the kernel, which "
+     "have 32,764\n"
+     "bytes. Use a smaller block (--dim), or the CPU."},
+    {"RNN0503", "not possible on this CUDA architecture",
+     "The chunks and steps that were asked for do not fit; without --chunk and --chunks the "
+     "compiler "
+     "chooses."},
     {"RNN0901", "never used", "A declaration or a value that nothing reads."},
     {"RNN0902", "the state never changes", "h[t] = h[t-1] carries the initial value for ever."},
 };

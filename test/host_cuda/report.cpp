@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <execinfo.h>
 #include <link.h>
+#include <map>
 #include <unistd.h>
 #include <utility>
 
@@ -55,46 +56,60 @@ std::vector<std::string> lines_of(const std::string& command) {
   return lines;
 }
 
-// What llvm-symbolizer says about return addresses, inlined functions first.
-std::vector<frame> symbolize(const std::vector<void*>& addresses) {
+// What llvm-symbolizer says about return addresses, inlined functions first; kept, since it has to
+// read all of the program's line tables.
+const std::vector<frame>& symbolize(void* wanted, const std::vector<void*>& addresses) {
+  static auto& known = *new std::map<void*, std::vector<frame>>;
+  if (const auto found = known.find(wanted); found != known.end()) {
+    return found->second;
+  }
   const program self = this_program();
   std::string command = HOST_CUDA_SYMBOLIZER " --inlines --demangle --obj='" + self.path + "'";
   for (void* address : addresses) {
     // A return address is behind the call.
     const auto at = reinterpret_cast<std::uintptr_t>(address) - self.base - 1;
     command += format(" 0x%zx", static_cast<std::size_t>(at));
+    known[address].clear();
   }
   // An address gives two lines a function, then an empty one.
   const std::vector<std::string> lines = lines_of(command + " 2>/dev/null");
-  std::vector<frame> frames;
-  for (std::size_t i = 0; i + 1 < lines.size();) {
+  auto address = addresses.begin();
+  for (std::size_t i = 0; i < lines.size() && address != addresses.end();) {
     if (lines[i].empty()) {
+      ++address;
       ++i;
-      continue;
+    } else if (i + 1 < lines.size()) {
+      known[*address].push_back({lines[i], lines[i + 1]});
+      i += 2;
+    } else {
+      break;
     }
-    frames.push_back({lines[i], lines[i + 1]});
-    i += 2;
   }
-  return frames;
+  return known[wanted];
 }
 
-bool is_ours(const std::string& function) {
-  return function.starts_with("host_cuda") || function.starts_with("__shfl") ||
-         function.starts_with("__sync") || function.starts_with("backtrace") ||
-         function.find(" host_cuda::") != std::string::npos;
+// The library's own files, by the end of their folder's name: a build may have made paths relative.
+bool is_ours(const frame& f) {
+  return f.location.find("test/host_cuda/") != std::string::npos ||
+         f.function.find("__sanitizer") != std::string::npos || f.function == "backtrace" ||
+         f.function == "___interceptor_backtrace" || f.function == "__interceptor_backtrace";
+}
+
+// What stands between launch() and the kernel.
+bool is_call_of_kernel(const frame& f) {
+  return is_ours(f) || f.function.find("__invoke_impl") != std::string::npos;
 }
 
 // The kernel's frames, innermost first: between the library's own at either end.
 std::string describe_frames(const thread& who) {
-  const std::vector<frame> shown = symbolize(who.frames);
-  const auto first =
-      std::ranges::find_if_not(shown, [](const frame& f) { return is_ours(f.function); });
+  std::vector<frame> shown;
+  for (void* address : who.frames) {
+    const std::vector<frame>& known = symbolize(address, who.frames);
+    shown.insert(shown.end(), known.begin(), known.end());
+  }
+  const auto first = std::ranges::find_if_not(shown, is_ours);
   std::string text;
-  for (auto each = first; each != shown.end(); ++each) {
-    // launch() calls the kernel through std::apply.
-    if (is_ours(each->function) || each->function.find("__invoke_impl") != std::string::npos) {
-      break;
-    }
+  for (auto each = first; each != shown.end() && !is_call_of_kernel(*each); ++each) {
     text += "    in " + each->function + " at " + each->location + "\n";
   }
   return text;

@@ -296,6 +296,15 @@ void commit() {
 
 void wait(int pending) {
   detail::thread& who = detail::this_thread("wait()");
+  if (static_cast<int>(who.groups.size()) <= pending) {
+    return;
+  }
+  {
+    // Others go on first: what they read of the destination is not there yet.
+    detail::quiet scope;
+    detail::make_ready(who);
+    detail::sleep(who);
+  }
   while (static_cast<int>(who.groups.size()) > pending) {
     for (const detail::copy& each : who.groups.front()) {
       detail::arrive(each);

@@ -1,4 +1,5 @@
-// rnnc build: a stage of the compilation as text.
+// rnnc build: a stage of the compilation as text, or as what a GPU runs.
+#include "build_cuda.h"
 #include "files.h"
 #include "source.h"
 #include "verbs.h"
@@ -14,21 +15,28 @@ using namespace rnnc::tool;
 
 namespace {
 
-enum class Stage { Ast, Rnn, Newton, Llvm, Asm };
+enum class Stage { Ast, Rnn, Newton, Llvm, Asm, Cuda, Ptx, Cubin };
 
 struct Kind {
   const char* name;
   Stage stage;
 };
-constexpr Kind kStages[] = {{"ast", Stage::Ast},
-                            {"rnn", Stage::Rnn},
-                            {"newton", Stage::Newton},
-                            {"llvm", Stage::Llvm},
-                            {"asm", Stage::Asm}};
-constexpr Kind kSuffixes[] = {
-    {".rnn.mlir", Stage::Rnn}, {".mlir", Stage::Newton}, {".ll", Stage::Llvm}, {".s", Stage::Asm}};
-constexpr const char* kLaterStages[] = {"cuda", "ptx", "cubin", "header"};
-constexpr const char* kLaterSuffixes[] = {".o", ".so", ".h", ".cu", ".ptx", ".cubin"};
+constexpr Kind kStages[] = {
+    {"ast", Stage::Ast}, {"rnn", Stage::Rnn},   {"newton", Stage::Newton}, {"llvm", Stage::Llvm},
+    {"asm", Stage::Asm}, {"cuda", Stage::Cuda}, {"ptx", Stage::Ptx},       {"cubin", Stage::Cubin}};
+constexpr Kind kSuffixes[] = {{".rnn.mlir", Stage::Rnn}, {".mlir", Stage::Newton},
+                              {".ll", Stage::Llvm},      {".s", Stage::Asm},
+                              {".cu", Stage::Cuda},      {".ptx", Stage::Ptx},
+                              {".cubin", Stage::Cubin}};
+constexpr const char* kLaterStages[] = {"header"};
+constexpr const char* kLaterSuffixes[] = {".o", ".so", ".h"};
+
+/// The target whose stage it is; nothing where it belongs to all of them.
+std::optional<BackEnd> targetOf(Stage stage) {
+  if (stage <= Stage::Newton)
+    return std::nullopt;
+  return stage <= Stage::Asm ? BackEnd::Cpu : BackEnd::Cuda;
+}
 
 class StageBuilder {
 public:
@@ -37,8 +45,9 @@ public:
   int run();
 
 private:
-  int checkTarget() const;
   int chooseStage();
+  int chooseTarget();
+  int checkTarget() const;
   int dump();
   /// The text of a stage; with the places in the user's text where it goes into a file.
   int render(Stage stage, bool places, std::string& text);
@@ -47,25 +56,10 @@ private:
   const Console& console;
   Source source;
   Stage stage = Stage::Newton;
+  BackEnd target = BackEnd::Cpu;
 };
 
 } // namespace
-
-int StageBuilder::checkTarget() const {
-  if (options.target == "cuda")
-    return console.error("not supported yet: --target cuda");
-  if (options.target != "cpu")
-    return console.error(fmt::format("--target: '{}' is no target; cpu", options.target), "",
-                         kUsage);
-  if (options.arch.find(',') != std::string::npos)
-    return console.error("not supported yet: several architectures", "give one --arch");
-  if (options.arch.starts_with("sm_"))
-    return console.error(fmt::format("not supported yet: --arch {}", options.arch));
-  if (auto target = cpuTarget(options.arch); !target)
-    return console.error("--arch: " + llvm::toString(target.takeError()),
-                         "x86-64-v2, x86-64-v3 or x86-64-v4", kUsage);
-  return kFine;
-}
 
 int StageBuilder::chooseStage() {
   if (!options.emit.empty()) {
@@ -78,7 +72,7 @@ int StageBuilder::chooseStage() {
       if (options.emit == later)
         return console.error(fmt::format("not supported yet: --emit={}", later));
     return console.error(fmt::format("--emit: there is no stage '{}'", options.emit),
-                         "ast, rnn, newton, llvm or asm", kUsage);
+                         "ast, rnn, newton, llvm, asm, cuda, ptx or cubin", kUsage);
   }
   if (options.output.empty())
     return kFine;
@@ -91,7 +85,42 @@ int StageBuilder::chooseStage() {
     if (options.output.ends_with(later))
       return console.error(fmt::format("{}: not supported yet: {} files", options.output, later));
   return console.error(fmt::format("{}: its suffix says nothing that can be built", options.output),
-                       ".ll, .s, .mlir (what is solved) or .rnn.mlir (as written)", kUsage);
+                       ".cu, .ptx, .cubin, .ll, .s, .mlir (what is solved) or .rnn.mlir (as "
+                       "written)",
+                       kUsage);
+}
+
+/// What --target says, else the stage, else the architecture.
+int StageBuilder::chooseTarget() {
+  std::optional<BackEnd> stages = targetOf(stage);
+  if (!options.target.empty() && options.target != "cpu" && options.target != "cuda")
+    return console.error(fmt::format("--target: '{}' is no target", options.target), "cpu or cuda",
+                         kUsage);
+  if (!options.target.empty())
+    target = options.target == "cuda" ? BackEnd::Cuda : BackEnd::Cpu;
+  else
+    target = stages.value_or(options.arch.starts_with("sm_") ? BackEnd::Cuda : BackEnd::Cpu);
+  if (!stages || *stages == target)
+    return kFine;
+  return console.error(fmt::format("--target {}: {} is a stage of the other target", options.target,
+                                   options.emit.empty() ? options.output : options.emit),
+                       *stages == BackEnd::Cuda ? "--target cuda" : "--target cpu", kUsage);
+}
+
+int StageBuilder::checkTarget() const {
+  if (options.arch.find(',') != std::string::npos)
+    return console.error("not supported yet: several architectures", "give one --arch");
+  if (target == BackEnd::Cuda)
+    return checkCudaOptions(options, console);
+  if (auto cpu = cpuTarget(options.arch); !cpu)
+    return console.error("--arch: " + llvm::toString(cpu.takeError()),
+                         "x86-64-v2, x86-64-v3 or x86-64-v4", kUsage);
+  if (options.chunk || options.chunks || options.schedule != RNN_SCHEDULE_AUTO ||
+      options.math != MathKind::Polynomial || options.staging != Staging::Auto)
+    return console.error("--schedule, --chunk, --chunks, --math and --staging belong to the target "
+                         "cuda",
+                         "on the CPU a schedule is chosen when a cell runs", kUsage);
+  return kFine;
 }
 
 int StageBuilder::render(Stage stage, bool places, std::string& text) {
@@ -102,13 +131,22 @@ int StageBuilder::render(Stage stage, bool places, std::string& text) {
   mlir::OwningOpRef<mlir::ModuleOp> lowered;
   mlir::ModuleOp module = source.module();
   if (stage != Stage::Rnn) {
-    if (int status = source.lower(computeType(options), lowered))
+    if (int status = source.lower(computeType(options), lowered, target))
       return status;
     module = *lowered;
   }
   if (stage == Stage::Rnn || stage == Stage::Newton) {
     llvm::raw_string_ostream stream(text);
     module.print(stream, mlir::OpPrintingFlags().enableDebugInfo(places));
+    return kFine;
+  }
+  if (targetOf(stage) == BackEnd::Cuda) {
+    CudaBuilder cuda(options, console, source);
+    if (int status = cuda.print(module))
+      return status;
+    if (stage != Stage::Cuda)
+      return cuda.compile(stage == Stage::Ptx ? CudaCode::Ptx : CudaCode::Cubin, text);
+    text = cuda.text();
     return kFine;
   }
   auto kernels = emitKernels(module, source.cellName(), options.arch,
@@ -124,14 +162,14 @@ int StageBuilder::dump() {
   std::filesystem::create_directories(options.dumpDir, error);
   if (error)
     return console.error(fmt::format("{}: {}", options.dumpDir, error.message()));
-  const std::pair<Stage, const char*> files[] = {{Stage::Ast, ".ast"},
-                                                 {Stage::Rnn, ".rnn.mlir"},
-                                                 {Stage::Newton, ".mlir"},
-                                                 {Stage::Llvm, ".ll"},
-                                                 {Stage::Asm, ".s"}};
+  const std::pair<Stage, const char*> files[] = {
+      {Stage::Ast, ".ast"}, {Stage::Rnn, ".rnn.mlir"}, {Stage::Newton, ".mlir"},
+      {Stage::Llvm, ".ll"}, {Stage::Asm, ".s"},        {Stage::Cuda, ".cu"},
+      {Stage::Ptx, ".ptx"}, {Stage::Cubin, ".cubin"}};
   bool isIr = options.file.ends_with(".mlir");
   for (auto [stage, suffix] : files) {
-    if ((stage == Stage::Ast && isIr) || (stage == Stage::Rnn && !source.cell()))
+    if ((stage == Stage::Ast && isIr) || (stage == Stage::Rnn && !source.cell()) ||
+        targetOf(stage).value_or(target) != target)
       continue;
     std::string text, path = options.dumpDir + "/" + source.cellName() + suffix;
     if (int status = render(stage, true, text))
@@ -144,9 +182,11 @@ int StageBuilder::dump() {
 }
 
 int StageBuilder::run() {
-  if (int status = checkTarget())
-    return status;
   if (int status = chooseStage())
+    return status;
+  if (int status = chooseTarget())
+    return status;
+  if (int status = checkTarget())
     return status;
   if (int status = checkSupported(options, console))
     return status;

@@ -3,12 +3,13 @@
 #include "verbs.h"
 
 #include "Target/Cpu/Jit.h"
+#include "cuda/nvrtc.hpp"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
@@ -90,19 +91,14 @@ static Json describeDriver() {
 }
 
 static Json describeNvrtc() {
-  const char* chosen = std::getenv("RNN_NVRTC");
-  std::string name;
-  void* library = openFirst({chosen ? chosen : "", "libnvrtc.so.13", "libnvrtc.so.12",
-                             "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"},
-                            name);
-  if (!library)
-    return {{"found", false}};
-  Json nvrtc{{"found", true}, {"library", name}};
-  auto version = reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "nvrtcVersion"));
-  int major = 0, minor = 0;
-  if (version && version(&major, &minor) == 0)
-    nvrtc["version"] = fmt::format("{}.{}", major, minor);
-  return nvrtc;
+  const runtime::Nvrtc* nvrtc = nullptr;
+  std::string error;
+  if (runtime::findNvrtc(nvrtc, error) != RNN_OK)
+    return {{"found", false}, {"why", error}};
+  return {{"found", true},
+          {"library", nvrtc->path},
+          {"version", runtime::versionText(*nvrtc)},
+          {"architectures", nvrtc->architectures}};
 }
 
 static std::string bytesText(int64_t bytes) {
@@ -147,10 +143,12 @@ static void print(const Json& report) {
                       ? "not found: no CUDA device can be used"
                       : fmt::format("{}, {} device(s)", driver["library"].get<std::string>(),
                                     driver["devices"].get<int>()));
-  line("NVRTC", !nvrtc["found"].get<bool>()
-                    ? "not found (RNN_NVRTC=path says where it is)"
-                    : fmt::format("{}, version {}", nvrtc["library"].get<std::string>(),
-                                  nvrtc.value("version", "unknown")));
+  if (nvrtc["found"].get<bool>())
+    line("NVRTC", fmt::format("{}, version {}, for sm_{}", nvrtc["library"].get<std::string>(),
+                              nvrtc["version"].get<std::string>(),
+                              fmt::join(nvrtc["architectures"].get<std::vector<int>>(), " ")));
+  else
+    line("NVRTC", nvrtc["why"].get<std::string>());
   line("devices", compiler["usable"].get<bool>() ? "cpu" : "none");
 }
 

@@ -28,6 +28,7 @@ private:
   void addFile(CLI::App& app, const char* what);
   void addCell(CLI::App& app);
   void addTypes(CLI::App& app);
+  void addChunks(CLI::App& app);
   void addSchedule(CLI::App& app);
   void addShape(CLI::App& app);
   void addDrawn(CLI::App& app);
@@ -165,12 +166,19 @@ void Verbs::addTypes(CLI::App& app) {
       "What steps are computed in (f64 for f64 storage, else f32)");
 }
 
-void Verbs::addSchedule(CLI::App& app) {
+void Verbs::addChunks(CLI::App& app) {
   choice<rnn_schedule, rnn_schedule>(app, "--schedule", o.schedule,
                                      {{"auto", RNN_SCHEDULE_AUTO},
                                       {"sequential", RNN_SCHEDULE_SEQUENTIAL},
                                       {"parallel", RNN_SCHEDULE_PARALLEL}},
                                      "How time is walked (auto: by the cost model)");
+  value(app, "--chunk", o.chunk, atLeastOne, "a number of steps, 1 or more", "Steps a chunk", "C");
+  value(app, "--chunks", o.chunks, atLeastOne, "a number of chunks, 1 or more", "Chunks a tile",
+        "W");
+}
+
+void Verbs::addSchedule(CLI::App& app) {
+  addChunks(app);
   choice<rnn_vector, rnn_vector>(
       app, "--vector", o.vector,
       {{"auto", RNN_VECTOR_AUTO}, {"lanes", RNN_VECTOR_LANES}, {"chunks", RNN_VECTOR_CHUNKS}},
@@ -180,9 +188,6 @@ void Verbs::addSchedule(CLI::App& app) {
                                 {"sequence", RNN_TILES_SEQUENCE},
                                 {"parallel", RNN_TILES_PARALLEL}},
                                "Tiles one after the other, or all at once");
-  value(app, "--chunk", o.chunk, atLeastOne, "a number of steps, 1 or more", "Steps a chunk", "C");
-  value(app, "--chunks", o.chunks, atLeastOne, "a number of chunks, 1 or more", "Chunks a tile",
-        "W");
   value(app, "--tolerance", o.tolerance, finiteAtLeastZero, "a finite number, 0 or more",
         "When a tile is solved; 0: bit for bit (default 4 ulp)", "X");
   value(app, "--max-sweeps", o.maxSweeps, atLeastOne, "a number of sweeps, 1 or more",
@@ -238,13 +243,21 @@ void Verbs::addRun(CLI::App& app) {
 }
 
 void Verbs::addBuild(CLI::App& app) {
-  app.add_option("-o", o.output, "Where to write; the suffix says what (.ll .s .mlir)")
+  app.add_option("-o", o.output,
+                 "Where to write; the suffix says what (.ll .s .mlir .cu .ptx .cubin)")
       ->type_name("F");
-  app.add_option("--emit", o.emit, "Print a stage: ast, rnn, newton, llvm or asm")
+  app.add_option("--emit", o.emit, "Print a stage: ast, rnn, newton, llvm, asm, cuda, ptx or cubin")
       ->type_name("STAGE");
-  app.add_option("--target", o.target, "cpu")->type_name("NAME");
-  app.add_option("--arch", o.arch, "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's)")
+  app.add_option("--target", o.target, "cpu or cuda (what the stage is of)")->type_name("NAME");
+  app.add_option("--arch", o.arch,
+                 "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's); sm_80, sm_90, ... (sm_90)")
       ->type_name("NAME");
+  choice<MathKind, MathKind>(
+      app, "--math", o.math, {{"polynomial", MathKind::Polynomial}, {"special", MathKind::Special}},
+      "cuda: functions by polynomials, or by the special-function unit (f32)");
+  choice<Staging, Staging>(app, "--staging", o.staging,
+                           {{"auto", Staging::Auto}, {"registers", Staging::Registers}},
+                           "cuda: a tile's inputs in shared memory (auto) or in registers");
   app.add_option("--dump-dir", o.dumpDir, "Write every stage into this folder")->type_name("D");
 }
 
@@ -279,6 +292,7 @@ void Verbs::addAll() {
     addDevice(*app);
   for (CLI::App* app : {&run, &explain, &bench})
     addSchedule(*app), addShape(*app);
+  addChunks(build);
   for (CLI::App* app : {&run, &check, &bench})
     addThreads(*app);
   for (CLI::App* app : {&run, &bench})

@@ -24,6 +24,8 @@ enum class Verb { Run, Build, Check, Explain, Bench, Doctor };
 enum class Device { Auto, Cpu, Cuda };
 enum class Color { Auto, Always, Never };
 enum class ErrorFormat { Text, Json };
+enum class MathKind { Polynomial, Special };
+enum class Staging { Auto, Registers };
 enum class Storage { F32, F64, BF16, F16 };
 
 const char* verbName(Verb verb);
@@ -60,7 +62,11 @@ struct Options {
   bool verify = false;
   std::string report;
 
-  std::string emit, output, dumpDir, target = "cpu", arch;
+  std::string emit, output, dumpDir;
+  std::string target; ///< cpu or cuda; empty: by the stage and the architecture
+  std::string arch;
+  MathKind math = MathKind::Polynomial;
+  Staging staging = Staging::Auto;
 
   int64_t repeat = 0; ///< bench: calls a schedule; 0: as many as --seconds allows
   double seconds = 2; ///< bench: how long to measure

@@ -171,34 +171,44 @@ int Source::checkDims(mlir::Operation* chosen) {
   return kFine;
 }
 
-int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const {
-  newton = mlir::OwningOpRef<mlir::ModuleOp>(module().clone());
-  if (!rnnCell)
-    return kFine;
-  auto target = cpuTarget(options.arch);
-  if (!target)
-    return console.error(llvm::toString(target.takeError()), "", kUsage);
-  Stopwatch clock(console);
-  LowerOptions lower;
-  lower.compute = compute == RNN_F64 ? "f64" : "f32";
-  lower.fma = target->fma;
-  lower.operations = limits().operations;
+int Source::diagnose(llvm::function_ref<bool()> work, const std::string& bug) const {
   DiagnosticEngine diagnostics;
   diagnostics.setSource(engine.file(), engine.source().str());
   bool done;
   {
     MlirDiagnostics forward(*mlirContext, diagnostics);
-    done = lowerToSolve(*newton, lower) && mlir::succeeded(mlir::verify(*newton));
+    done = work();
   }
   // The user's errors have a code of their own; anything else that stops a pass is ours.
   bool users = llvm::any_of(diagnostics.all(), [](const Diagnostic& d) {
     return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
   console.print(diagnostics);
-  clock.lap(compute == RNN_F64 ? "lowered to the solve in f64" : "lowered to the solve in f32");
   if (done)
     return kFine;
-  return users ? kFailure : reportBug(console, "a pass failed on the cell '" + name + "'");
+  return users ? kFailure : reportBug(console, bug);
+}
+
+int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton,
+                  BackEnd target) const {
+  newton = mlir::OwningOpRef<mlir::ModuleOp>(module().clone());
+  if (!rnnCell)
+    return kFine;
+  LowerOptions lower;
+  if (target == BackEnd::Cpu) { // every CUDA architecture fuses multiply-adds
+    auto cpu = cpuTarget(options.arch);
+    if (!cpu)
+      return console.error(llvm::toString(cpu.takeError()), "", kUsage);
+    lower.fma = cpu->fma;
+  }
+  Stopwatch clock(console);
+  lower.compute = compute == RNN_F64 ? "f64" : "f32";
+  lower.operations = limits().operations;
+  int status = diagnose(
+      [&] { return lowerToSolve(*newton, lower) && mlir::succeeded(mlir::verify(*newton)); },
+      "a pass failed on the cell '" + name + "'");
+  clock.lap(compute == RNN_F64 ? "lowered to the solve in f64" : "lowered to the solve in f32");
+  return status;
 }
 
 int Source::compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const {

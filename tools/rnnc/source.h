@@ -10,11 +10,14 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <memory>
 #include <string>
 
 namespace rnnc::tool {
+
+enum class BackEnd { Cpu, Cuda };
 
 class Source {
 public:
@@ -32,7 +35,11 @@ public:
   mlir::MLIRContext& context() const { return *mlirContext; }
 
   /// The cell in the Newton dialect, a module of its own. Status as above.
-  int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) const;
+  int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton,
+            BackEnd target = BackEnd::Cpu) const;
+  /// Runs a part of the compiler that tells its errors as diagnostics, and prints them. kFine where
+  /// `work` says so, kFailure where the user's text is to blame, else kBug with `bug`.
+  int diagnose(llvm::function_ref<bool()> work, const std::string& bug) const;
   /// The cell for this process; kernels are compiled when a plan asks for them.
   int compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const;
 

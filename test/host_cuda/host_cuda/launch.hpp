@@ -59,7 +59,7 @@ buffer inout(std::string name, Range&& range) {
 }
 
 struct options {
-  std::vector<buffer> buffers; // none: global accesses are counted, not checked
+  std::vector<buffer> buffers{}; // none: global accesses are counted, not checked
   // 0: fibers run in the order of their threads. Else they run in a random order from this seed,
   // so that a result that depends on the order shows.
   std::uint64_t seed = 0;

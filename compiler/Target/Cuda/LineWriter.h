@@ -1,0 +1,38 @@
+//===- LineWriter.h - text whose lines know where they come from -----------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+
+#include <cstdint>
+#include <string>
+
+namespace rnnc::cuda {
+
+/// Collects the lines of a unit. `#line` is written only where a compiler would count wrongly.
+class LineWriter {
+public:
+  /// `unit` is the name by which messages call the text itself.
+  explicit LineWriter(llvm::StringRef unit) : unit(printable(unit)) {}
+
+  /// One line, or several that belong together; without the last newline.
+  void line(const llvm::Twine& text = "");
+  /// The next line stems from this place of the user's text.
+  void from(llvm::StringRef file, int64_t number);
+  /// The next line is the unit's own.
+  void fromUnit();
+
+  std::string take() { return std::move(text); }
+
+  /// A file's name as it can stand in a comment or between quotes: what would end either becomes
+  /// `?`.
+  static std::string printable(llvm::StringRef name);
+
+private:
+  std::string unit, text;
+  int64_t written = 0;   // lines
+  std::string place;     // the file that a compiler believes the next line to be in; empty: unit
+  int64_t placeLine = 1; // and its line
+};
+
+} // namespace rnnc::cuda

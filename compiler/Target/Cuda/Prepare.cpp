@@ -1,0 +1,152 @@
+//===- Prepare.cpp - a system made ready for printing ----------------------------------------===//
+
+#include "Target/Cuda/Prepare.h"
+#include "Target/Cuda/Expressions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::cuda;
+
+namespace {
+
+/// Operations that one printed expression may have: more get a name, so that a line can be read and
+/// no compiler meets a deep expression.
+constexpr int kOperationsOfExpression = 6;
+
+/// Puts the step in front of the Jacobian and shares what both compute. Sharing changes no value.
+void joinStepAndJacobian(newton::SystemOp system) {
+  Block &step = system.stepBlock(), &joint = system.getJacobian().front();
+  OpBuilder b(&joint, joint.begin());
+  IRMapping mapping;
+  mapping.map(step.getArguments(), joint.getArguments());
+  for (Operation& op : step.without_terminator())
+    b.clone(op, mapping);
+  SmallVector<Value> results;
+  for (Value value : step.getTerminator()->getOperands())
+    results.push_back(mapping.lookup(value));
+  llvm::append_range(results, joint.getTerminator()->getOperands());
+  joint.getTerminator()->setOperands(results);
+}
+
+/// Removes what nothing reads; last ops first.
+void removeUnused(Block& block) {
+  for (Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+LogicalResult checkPrintable(Block& block, Type compute) {
+  bool fine = true;
+  for (Operation& op : block.without_terminator())
+    if (std::string why = whyNotPrintable(&op, compute); !why.empty()) {
+      emitError(op.getLoc()) << "'" << op.getName() << "' cannot be printed as CUDA: it is " << why
+                             << " [RNN0501]";
+      fine = false;
+    }
+  return success(fine);
+}
+
+/// Gives names to the values of one function.
+class Namer {
+public:
+  Namer(newton::SystemOp system, llvm::DenseMap<Value, std::string>& names)
+      : system(system), names(names) {}
+
+  void run(Block& block);
+
+private:
+  void nameArguments(Block& block);
+  bool isNameless(Operation& op) const;
+  int64_t operations(Operation& op) const;
+
+  newton::SystemOp system;
+  llvm::DenseMap<Value, std::string>& names;
+  llvm::DenseMap<Value, int64_t> size; // operations of the expression that stands for a value
+  NameScope scope;
+  int nameless = 0;
+};
+
+} // namespace
+
+/// `h` one step back is h_prev, two steps back h_prev2.
+static std::string slotName(newton::SlotAttr slot, int64_t back) {
+  std::string name = slot.display();
+  if (back == 0)
+    return name;
+  return name + "_prev" + (back > 1 ? std::to_string(back) : "");
+}
+
+void Namer::nameArguments(Block& block) {
+  size_t next = 0;
+  auto name = [&](ArrayAttr slots, int64_t back) {
+    for (auto slot : slots.getAsRange<newton::SlotAttr>())
+      names[block.getArgument(next++)] = scope.unique(slotName(slot, slot.getBack() + back));
+  };
+  name(system.getStates(), 1); // a step reads the states of the step before
+  name(system.getInputs(), 0);
+  name(system.getParams(), 0);
+}
+
+int64_t Namer::operations(Operation& op) const {
+  if (isa<arith::ConstantOp>(op))
+    return 0;
+  int64_t sum = 1;
+  for (Value operand : op.getOperands())
+    sum += size.lookup(operand);
+  return sum;
+}
+
+/// Numbers, and a minus before a name, are printed wherever they are used.
+bool Namer::isNameless(Operation& op) const {
+  return isa<arith::ConstantOp>(op) ||
+         (isa<arith::NegFOp>(op) && !isa<NameLoc>(op.getLoc()) && names.contains(op.getOperand(0)));
+}
+
+void Namer::run(Block& block) {
+  nameArguments(block);
+  for (Operation& op : block.without_terminator()) {
+    Value value = op.getResult(0);
+    int64_t count = operations(op);
+    size[value] = count;
+    if (isNameless(op))
+      continue;
+    auto named = dyn_cast<NameLoc>(op.getLoc());
+    if (!named && value.hasOneUse() && count <= kOperationsOfExpression)
+      continue;
+    names[value] = scope.unique(named ? named.getName().str() : "v" + std::to_string(++nameless));
+    size[value] = 0;
+  }
+}
+
+FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vector<int64_t> stored,
+                                              NameScope& unit) {
+  PreparedSystem prepared;
+  prepared.stored = std::move(stored);
+  prepared.op = cast<newton::SystemOp>(system->clone());
+  newton::SystemOp op = *prepared.op;
+  if (op.hasJacobian())
+    joinStepAndJacobian(op);
+  IRRewriter rewriter(op.getContext());
+  DominanceInfo dominance(op);
+  eliminateCommonSubExpressions(rewriter, dominance, op);
+  for (Region* region : {&op.getStep(), &op.getJacobian()}) {
+    if (region->empty())
+      continue;
+    removeUnused(region->front());
+    if (failed(checkPrintable(region->front(), op.getCompute())))
+      return failure();
+    Namer(op, prepared.names).run(region->front());
+  }
+  prepared.name = unit.unique(op.getSymName());
+  prepared.policy = unit.unique(prepared.name + "_policy");
+  prepared.instance = unit.unique(prepared.name + "_cell");
+  prepared.arguments = unit.unique(prepared.name + "_args");
+  prepared.entry = unit.unique(prepared.name + "_forward");
+  return prepared;
+}

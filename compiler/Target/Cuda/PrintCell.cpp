@@ -1,0 +1,168 @@
+//===- PrintCell.cpp - a prepared system as a struct of CUDA C++ -----------------------------===//
+
+#include "Target/Cuda/PrintCell.h"
+#include "Target/Cuda/Expressions.h"
+
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::cuda;
+
+namespace {
+
+constexpr size_t kColumns = 100;
+
+/// `begin` and the items with commas between them, broken between items where a line is full.
+std::string wrapped(std::string begin, ArrayRef<std::string> items, StringRef end, size_t indent) {
+  std::string text;
+  for (auto [i, item] : llvm::enumerate(items)) {
+    bool last = i + 1 == items.size();
+    std::string piece = item + (last ? end.str() : ",");
+    if (i && begin.size() + 1 + piece.size() > kColumns) {
+      text += begin + "\n";
+      begin = std::string(indent, ' ') + piece;
+    } else {
+      begin += (i ? " " : "") + piece;
+    }
+  }
+  return text + begin;
+}
+
+class CellPrinter {
+public:
+  CellPrinter(PreparedSystem& system, LineWriter& out) : system(system), op(*system.op), out(out) {}
+  void print();
+
+private:
+  void printPattern(StringRef what, ArrayRef<int64_t> pairs);
+  void printFunction(StringRef name, Block& block, bool jacobian);
+  void printLoads(Block& block);
+  void printStatement(Operation& op);
+  void printResults(Block& block, bool jacobian);
+  Expression expression(Value value);
+
+  PreparedSystem& system;
+  newton::SystemOp op;
+  LineWriter& out;
+};
+
+} // namespace
+
+/// Recursion is as deep as an expression, which prepare() bounds.
+Expression CellPrinter::expression(Value value) {
+  auto name = system.names.find(value);
+  if (name != system.names.end())
+    return {name->second, Binding::Primary};
+  SmallVector<Expression> operands;
+  for (Value operand : value.getDefiningOp()->getOperands())
+    operands.push_back(expression(operand));
+  return express(value.getDefiningOp(), operands);
+}
+
+void CellPrinter::printPattern(StringRef what, ArrayRef<int64_t> pairs) {
+  std::vector<std::string> items{std::to_string(op.numStates())};
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    items.push_back("rnn::at<" + std::to_string(pairs[i]) + ", " + std::to_string(pairs[i + 1]) +
+                    ">");
+  std::string begin = "  using " + what.str() + " = rnn::pattern<";
+  out.line(wrapped(begin, items, ">;", begin.size()));
+}
+
+/// The arguments that something reads, under their names.
+void CellPrinter::printLoads(Block& block) {
+  unsigned next = 0;
+  auto load = [&](StringRef array, int64_t count) {
+    std::vector<std::string> items;
+    for (int64_t i = 0; i < count; ++i) {
+      Value argument = block.getArgument(next++);
+      if (!argument.use_empty())
+        items.push_back(system.names[argument] + " = " + array.str() + "[" + std::to_string(i) +
+                        "]");
+    }
+    if (!items.empty())
+      out.line(wrapped("    const real ", items, ";", 8));
+  };
+  load("state", op.numStates());
+  load("input", op.numInputs());
+  load("param", op.numParams());
+}
+
+void CellPrinter::printStatement(Operation& statement) {
+  if (auto place = statement.getLoc()->findInstanceOf<FileLineColLoc>();
+      place && place.getLine() > 0)
+    out.from(place.getFilename(), place.getLine());
+  else
+    out.fromUnit();
+  Value value = statement.getResult(0);
+  SmallVector<Expression> operands;
+  for (Value operand : statement.getOperands())
+    operands.push_back(expression(operand));
+  out.line(llvm::Twine("    const ") + (value.getType().isInteger(1) ? "bool " : "real ") +
+           system.names[value] + " = " + express(&statement, operands).text + ";");
+}
+
+/// All reads come before, so that `next` may be the array that `state` is.
+void CellPrinter::printResults(Block& block, bool jacobian) {
+  out.fromUnit();
+  auto values = block.getTerminator()->getOperands();
+  unsigned next = 0;
+  auto store = [&](StringRef array, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      out.line("    " + array + "[" + llvm::Twine(i) + "] = " + expression(values[next++]).text +
+               ";");
+  };
+  store("next", op.numStates());
+  store("output", op.numOutputs());
+  if (jacobian)
+    store("jacobian", op.getStructure()->numEntries());
+}
+
+void CellPrinter::printFunction(StringRef name, Block& block, bool jacobian) {
+  auto array = [](StringRef type, StringRef what, int64_t size) {
+    return (type + " (&" + what + ")[" + llvm::Twine(std::max<int64_t>(size, 1)) + "]").str();
+  };
+  std::vector<std::string> arguments{
+      array("const real", "state", op.numStates()), array("const real", "input", op.numInputs()),
+      array("const real", "param", op.numParams()), array("real", "next", op.numStates()),
+      array("real", "output", op.numOutputs())};
+  if (jacobian)
+    arguments.push_back("real (&jacobian)[entries::size]");
+  std::string begin = "  static __device__ __forceinline__ void " + name.str() + "(";
+  out.line();
+  out.line(wrapped(begin, arguments, ") {", 6));
+  printLoads(block);
+  for (Operation& statement : block.without_terminator())
+    if (system.names.contains(statement.getResult(0)))
+      printStatement(statement);
+  printResults(block, jacobian);
+  out.line("  }");
+}
+
+void CellPrinter::print() {
+  out.line("template <class real, class math>");
+  out.line("struct " + system.name + " {");
+  out.line("  using scalar = real;");
+  out.line(llvm::Twine("  static constexpr int states = ") + llvm::Twine(op.numStates()) +
+           ", inputs = " + llvm::Twine(op.numInputs()) + ", params = " +
+           llvm::Twine(op.numParams()) + ", outputs = " + llvm::Twine(op.numOutputs()) + ";");
+  std::vector<std::string> stored;
+  for (int64_t state : system.stored)
+    stored.push_back(std::to_string(state));
+  out.line(wrapped("  using stored = rnn::list<", stored, ">;", 8) + (stored.empty() ? ">;" : ""));
+  if (system.hasJacobian()) {
+    newton::StructureAttr structure = *op.getStructure();
+    out.line(llvm::Twine("  static constexpr bool linear = ") +
+             (structure.getLinear() ? "true;" : "false;"));
+    printPattern("entries", structure.getEntries());
+    printPattern("carry", structure.getCarry());
+  }
+  printFunction("step", system.step(), /*jacobian=*/false);
+  if (system.hasJacobian())
+    printFunction("step_jacobian", system.stepJacobian(), /*jacobian=*/true);
+  out.line("};");
+}
+
+void rnnc::cuda::printCell(PreparedSystem& system, LineWriter& out) {
+  CellPrinter(system, out).print();
+}

@@ -1,0 +1,212 @@
+//===- Unit.cpp - a cell as a translation unit of CUDA C++ -----------------------------------===//
+
+#include "Target/Cuda/Policy.h"
+#include "Target/Cuda/PrintCell.h"
+#include "rnnc/Cuda.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::cuda;
+using llvm::Twine;
+
+namespace {
+
+/// What a kernel's parameters may take since CUDA 12.1.
+constexpr int64_t kParameterBytes = 32764;
+
+struct PlacedSystem {
+  PreparedSystem prepared;
+  Policy policy;
+  int64_t laneRank, argumentBytes;
+};
+
+newton::CellOp findCell(ModuleOp module, StringRef name) {
+  for (auto cell : module.getOps<newton::CellOp>())
+    if (name.empty() || cell.getSymName() == name)
+      return cell;
+  return {};
+}
+
+/// States that a caller may want as a sequence.
+std::vector<int64_t> storedStates(newton::SystemOp system) {
+  auto cell = cast<newton::CellOp>(system->getParentOp());
+  std::vector<int64_t> stored;
+  for (auto [i, slot] : llvm::enumerate(system.getStates().getAsRange<newton::SlotAttr>()))
+    if (!cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor())).getHidden())
+      stored.push_back(i);
+  return stored;
+}
+
+SystemShape shapeOf(newton::SystemOp system) {
+  SystemShape shape{};
+  shape.states = system.numStates();
+  shape.inputs = system.numInputs();
+  shape.params = system.numParams();
+  shape.outputs = system.numOutputs();
+  shape.stored = storedStates(system).size();
+  shape.carry = system.hasJacobian() ? system.getStructure()->numCarry() : 0;
+  shape.bytes = system.getCompute().getIntOrFloatBitWidth() / 8;
+  return shape;
+}
+
+/// sizeof(rnn::forward_args<...>) of runtime/device/args.cuh; the unit asserts it.
+int64_t argumentBytes(const SystemShape& shape, int64_t rank) {
+  auto slot = [](int64_t axes) { return 8 + 8 * std::max<int64_t>(axes, 1); };
+  auto some = [](int64_t n) { return std::max<int64_t>(n, 1); };
+  int64_t sizes = 8 * (2 + some(rank)), solve = 8 * 3;
+  return sizes + solve + shape.states * (2 * slot(1 + rank) + slot(2 + rank) + 8) +
+         some(shape.inputs) * slot(2 + rank) + some(shape.params) * slot(rank) +
+         some(shape.outputs) * slot(2 + rank);
+}
+
+class UnitPrinter {
+public:
+  UnitPrinter(newton::CellOp cell, const CudaOptions& options, const Architecture& arch)
+      : cell(cell), options(options), arch(arch) {}
+  std::optional<CudaUnit> run();
+
+private:
+  LogicalResult place(newton::SystemOp system, NameScope& names);
+  void printHead(LineWriter& out);
+  void printSystem(PlacedSystem& system, LineWriter& out);
+  void printPolicy(PlacedSystem& system, LineWriter& out);
+  void printEntry(PlacedSystem& system, LineWriter& out);
+
+  newton::CellOp cell;
+  const CudaOptions& options;
+  const Architecture& arch;
+  std::vector<PlacedSystem> systems;
+};
+
+} // namespace
+
+LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
+  SystemShape shape = shapeOf(system);
+  int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
+  if (bytes > kParameterBytes)
+    return system.emitError() << "a lane has "
+                              << shape.states + shape.inputs + shape.params + shape.outputs
+                              << " scalars, whose addresses take " << bytes
+                              << " bytes; a CUDA kernel's parameters have " << kParameterBytes
+                              << " [RNN0502]";
+  auto prepared = prepare(system, storedStates(system), names);
+  if (failed(prepared))
+    return failure();
+  auto policy = choosePolicy(arch, shape,
+                             {options.chunk, options.chunks, options.sequential,
+                              options.staging == CudaStaging::Registers});
+  if (!policy)
+    return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
+  systems.push_back({std::move(*prepared), *policy, rank, bytes});
+  return success();
+}
+
+static StringRef typeName(newton::SystemOp system) {
+  return system.getCompute().isF64() ? "double" : "float";
+}
+
+static std::string policyText(const Policy& policy) {
+  if (policy.chunks == 1)
+    return "W = 1, sequential";
+  return ("W = " + Twine(policy.chunks) + " chunks of C = " + Twine(policy.steps) + " steps").str();
+}
+
+void UnitPrinter::printHead(LineWriter& out) {
+  auto place = cell.getLoc()->findInstanceOf<FileLineColLoc>();
+  std::string file = place ? LineWriter::printable(place.getFilename()) + "; " : "";
+  newton::SystemOp first = *systems.front().prepared.op;
+  std::string how = policyText(systems.front().policy);
+  out.line("// " + cell.getSymName() + ": " + file +
+           (first.getCompute().isF64() ? "f64, " : "f32, ") + arch.name +
+           (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
+  out.line("#include \"rnn/forward.cuh\"");
+  out.line("#include \"rnn/math.cuh\"");
+}
+
+void UnitPrinter::printPolicy(PlacedSystem& system, LineWriter& out) {
+  const Policy& policy = system.policy;
+  StringRef stage = policy.stage == Staging::Registers ? "registers"
+                    : policy.stage == Staging::Shared  ? "shared"
+                                                       : "shared_single";
+  out.line("struct " + system.prepared.policy + " { // " + policyText(policy));
+  out.line("  static constexpr int lanes = " + Twine(policy.lanes) +
+           ", chunks = " + Twine(policy.chunks) + ", steps = " + Twine(policy.steps) + ";");
+  out.line("  static constexpr rnn::staging stage = rnn::staging::" + stage + ";");
+  out.line("};");
+}
+
+void UnitPrinter::printEntry(PlacedSystem& system, LineWriter& out) {
+  PreparedSystem& prepared = system.prepared;
+  newton::SystemOp op = *prepared.op;
+  StringRef real = typeName(op);
+  StringRef math = options.math == CudaMath::Special ? "special" : "polynomial";
+  const Policy& policy = system.policy;
+  out.line("using " + prepared.instance + " = " + prepared.name + "<" + real + ", rnn::" + math +
+           "<" + real + ">>;");
+  out.line("using " + prepared.arguments + " =");
+  out.line("    rnn::forward_args<" + Twine(op.numStates()) + ", " + Twine(op.numInputs()) + ", " +
+           Twine(op.numParams()) + ", " + Twine(op.numOutputs()) + ", " + Twine(system.laneRank) +
+           ">;");
+  out.line("static_assert(sizeof(" + prepared.arguments + ") == " + Twine(system.argumentBytes) +
+           ", \"host and device agree\");");
+  out.line("static_assert(rnn::forward_shape<" + prepared.instance + ", " + prepared.policy +
+           ">().bytes(sizeof(" + real + ")) == " + Twine(policy.sharedBytes) + ",");
+  out.line("              \"host and device agree\");");
+  out.line();
+  out.line("extern \"C\" __global__ void __launch_bounds__(" + Twine(policy.lanes * policy.chunks) +
+           ", " + Twine(policy.blocks) + ")");
+  out.line(prepared.entry + "(const __grid_constant__ " + prepared.arguments + " args) {");
+  out.line("  rnn::forward<" + prepared.instance + ", " + prepared.policy + ">(args);");
+  out.line("}");
+}
+
+void UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
+  out.line();
+  printCell(system.prepared, out);
+  out.line();
+  printPolicy(system, out);
+  printEntry(system, out);
+}
+
+std::optional<CudaUnit> UnitPrinter::run() {
+  NameScope names;
+  bool fine = true;
+  for (auto system : cell.ops<newton::SystemOp>())
+    fine &= succeeded(place(system, names)); // every system's errors are told
+  if (!fine)
+    return std::nullopt;
+  CudaUnit unit;
+  unit.name = spell(cell.getSymName()) + ".cu";
+  LineWriter out(unit.name);
+  printHead(out);
+  for (PlacedSystem& system : systems) {
+    printSystem(system, out);
+    const Policy& p = system.policy;
+    unit.entries.push_back({system.prepared.entry, p.lanes, p.chunks, p.steps, p.sharedBytes,
+                            p.blocks, p.registers()});
+  }
+  unit.text = out.take();
+  return unit;
+}
+
+llvm::Error rnnc::checkCudaArchitecture(StringRef name) {
+  return findArchitecture(name).takeError();
+}
+
+std::string rnnc::cudaArchitectureNames() { return architectureNames(); }
+
+std::optional<CudaUnit> rnnc::emitCuda(ModuleOp newton, StringRef name,
+                                       const CudaOptions& options) {
+  auto arch = findArchitecture(options.arch);
+  newton::CellOp cell = findCell(newton, name);
+  if (arch && cell)
+    return UnitPrinter(cell, options, *arch).run();
+  if (!arch)
+    newton.emitError() << llvm::toString(arch.takeError());
+  if (!cell)
+    newton.emitError() << "the module has no cell '" << name << "'";
+  return std::nullopt;
+}
