@@ -80,6 +80,7 @@ static const Function table[] = {
     {"sinh", false, libm<std::sinh>, mpfr<mpfr_sinh>, F::kOdd},
     {"cosh", false, libm<std::cosh>, mpfr<mpfr_cosh>, F::kEven},
     {"erf", false, libm<std::erf>, mpfr<mpfr_erf>, F::kOdd},
+    {"sqrt", false, libm<std::sqrt>, mpfr<mpfr_sqrt>, F::kNone},
     {"rsqrt", false, reciprocalRoot, exactReciprocalRoot, F::kNone},
     {"sign", false, sign, exactSign, F::kOdd},
     {"atan2", true, libm<std::atan2>, mpfr<mpfr_atan2>, F::kNone},
