@@ -38,8 +38,9 @@ private:
   void printPattern(StringRef what, ArrayRef<int64_t> pairs);
   void printFunction(StringRef name, Block& block, bool jacobian);
   void printLoads(Block& block);
-  void printStatement(Operation& op);
+  void printStatements(Block& block);
   void printResults(Block& block, bool jacobian);
+  Expression written(Operation& op);
   Expression expression(Value value);
 
   PreparedSystem& system;
@@ -49,15 +50,19 @@ private:
 
 } // namespace
 
-/// Recursion is as deep as an expression, which prepare() bounds.
+/// An op over its operands. Recursion is as deep as an expression, which prepare() bounds.
+Expression CellPrinter::written(Operation& op) {
+  SmallVector<Expression> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(expression(operand));
+  return express(&op, operands);
+}
+
 Expression CellPrinter::expression(Value value) {
   auto name = system.names.find(value);
   if (name != system.names.end())
     return {name->second, Binding::Primary};
-  SmallVector<Expression> operands;
-  for (Value operand : value.getDefiningOp()->getOperands())
-    operands.push_back(expression(operand));
-  return express(value.getDefiningOp(), operands);
+  return written(*value.getDefiningOp());
 }
 
 void CellPrinter::printPattern(StringRef what, ArrayRef<int64_t> pairs) {
@@ -88,18 +93,38 @@ void CellPrinter::printLoads(Block& block) {
   load("param", op.numParams());
 }
 
-void CellPrinter::printStatement(Operation& statement) {
-  if (auto place = statement.getLoc()->findInstanceOf<FileLineColLoc>();
-      place && place.getLine() > 0)
-    out.from(place.getFilename(), place.getLine());
-  else
-    out.fromUnit();
-  Value value = statement.getResult(0);
-  SmallVector<Expression> operands;
-  for (Value operand : statement.getOperands())
-    operands.push_back(expression(operand));
-  out.line(llvm::Twine("    const ") + (value.getType().isInteger(1) ? "bool " : "real ") +
-           system.names[value] + " = " + express(&statement, operands).text + ";");
+/// One declaration a line of the user's, as far as a line of ours holds it.
+void CellPrinter::printStatements(Block& block) {
+  std::string line;
+  FileLineColLoc lineFrom;
+  auto flush = [&] {
+    if (line.empty())
+      return;
+    if (lineFrom && lineFrom.getLine() > 0)
+      out.from(lineFrom.getFilename(), lineFrom.getLine());
+    else
+      out.fromUnit();
+    out.line(line + ";");
+    line.clear();
+  };
+  auto isAt = [](FileLineColLoc a, FileLineColLoc b) {
+    return a && b ? a.getFilename() == b.getFilename() && a.getLine() == b.getLine() : !a && !b;
+  };
+  for (Operation& statement : block.without_terminator()) {
+    Value value = statement.getResult(0);
+    auto name = system.names.find(value);
+    if (name == system.names.end())
+      continue;
+    std::string begin = value.getType().isInteger(1) ? "    const bool " : "    const real ";
+    std::string piece = name->second + " = " + written(statement).text;
+    auto from = statement.getLoc()->findInstanceOf<FileLineColLoc>();
+    if (!isAt(from, lineFrom) || !StringRef(line).starts_with(begin) ||
+        line.size() + piece.size() + 3 > kColumns)
+      flush();
+    lineFrom = from;
+    line += (line.empty() ? begin : ", ") + piece;
+  }
+  flush();
 }
 
 /// All reads come before, so that `next` may be the array that `state` is.
@@ -132,9 +157,7 @@ void CellPrinter::printFunction(StringRef name, Block& block, bool jacobian) {
   out.line();
   out.line(wrapped(begin, arguments, ") {", 6));
   printLoads(block);
-  for (Operation& statement : block.without_terminator())
-    if (system.names.contains(statement.getResult(0)))
-      printStatement(statement);
+  printStatements(block);
   printResults(block, jacobian);
   out.line("  }");
 }
@@ -149,7 +172,8 @@ void CellPrinter::print() {
   std::vector<std::string> stored;
   for (int64_t state : system.stored)
     stored.push_back(std::to_string(state));
-  out.line(wrapped("  using stored = rnn::list<", stored, ">;", 8) + (stored.empty() ? ">;" : ""));
+  out.line(wrapped("  using stored = rnn::indices<", stored, ">;", 8) +
+           (stored.empty() ? ">;" : ""));
   if (system.hasJacobian()) {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +

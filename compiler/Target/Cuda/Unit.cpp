@@ -146,15 +146,15 @@ void UnitPrinter::printEntry(PlacedSystem& system, LineWriter& out) {
   const Policy& policy = system.policy;
   out.line("using " + prepared.instance + " = " + prepared.name + "<" + real + ", rnn::" + math +
            "<" + real + ">>;");
-  out.line("using " + prepared.arguments + " =");
-  out.line("    rnn::forward_args<" + Twine(op.numStates()) + ", " + Twine(op.numInputs()) + ", " +
-           Twine(op.numParams()) + ", " + Twine(op.numOutputs()) + ", " + Twine(system.laneRank) +
-           ">;");
+  out.line("using " + prepared.arguments + " = rnn::forward_args<" + Twine(op.numStates()) + ", " +
+           Twine(op.numInputs()) + ", " + Twine(op.numParams()) + ", " + Twine(op.numOutputs()) +
+           ", " + Twine(system.laneRank) + ">;");
+  out.line("// What the host lays out and launches with.");
   out.line("static_assert(sizeof(" + prepared.arguments + ") == " + Twine(system.argumentBytes) +
-           ", \"host and device agree\");");
+           ");");
   out.line("static_assert(rnn::forward_shape<" + prepared.instance + ", " + prepared.policy +
-           ">().bytes(sizeof(" + real + ")) == " + Twine(policy.sharedBytes) + ",");
-  out.line("              \"host and device agree\");");
+           ">()");
+  out.line("                  .bytes(sizeof(" + real + ")) == " + Twine(policy.sharedBytes) + ");");
   out.line();
   out.line("extern \"C\" __global__ void __launch_bounds__(" + Twine(policy.lanes * policy.chunks) +
            ", " + Twine(policy.blocks) + ")");

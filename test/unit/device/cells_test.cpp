@@ -33,7 +33,7 @@ TEST(Block, Tolerance) {
 TEST(Average, Exact) {
   check_exact<with<cells::average, float>, policy<128, 1, 8>>();
   check_exact<with<cells::average, float>, policy<32, 8, 16>>();
-  check_exact<with<cells::average, double>, policy<32, 32, 4, staging::shared>>();
+  check_exact<with<cells::average, double>, policy<32, 12, 4, staging::shared>>();
 }
 
 TEST(Logistic, Exact) {
