@@ -191,7 +191,7 @@ void* sync_of(const thread& who) {
 
 int meet_block(operation kind, int predicate, place where) {
   thread& who = this_thread(name_of(kind));
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
   who.kind = kind;
   who.value = predicate != 0;
@@ -207,7 +207,7 @@ int meet_block(operation kind, int predicate, place where) {
 std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int lane, int width,
                         place where, int* all) {
   thread& who = this_thread(name_of(kind));
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
   who.kind = kind;
   who.mask = mask;
@@ -243,7 +243,7 @@ std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int 
 
 unsigned live_lanes() {
   const thread& who = this_thread("__activemask()");
-  quiet scope;
+  const quiet scope;
   unsigned live = 0;
   for (const thread* other : active->threads) {
     if (other->warp == who.warp && other->state != thread_state::finished) {

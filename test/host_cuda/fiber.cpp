@@ -4,7 +4,6 @@
 #include "sanitizers.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,14 +142,6 @@ void fiber::resume() {
 #endif
 }
 
-void fiber::leave(bool for_good) {
-#ifdef HOST_CUDA_ASAN
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, outside.stack, outside.bytes);
-#endif
-  tell_tsan_switch(outside.sanitizer);
-  host_cuda_switch(&top_, outside.top);
-}
-
 void fiber::arrive() {
 #ifdef HOST_CUDA_ASAN
   __sanitizer_finish_switch_fiber(fake_stack_, &outside.stack, &outside.bytes);
@@ -158,13 +149,12 @@ void fiber::arrive() {
 }
 
 void fiber::suspend() {
-  leave(false);
+#ifdef HOST_CUDA_ASAN
+  __sanitizer_start_switch_fiber(&fake_stack_, outside.stack, outside.bytes);
+#endif
+  tell_tsan_switch(outside.sanitizer);
+  host_cuda_switch(&top_, outside.top);
   arrive();
-}
-
-void fiber::abandon() {
-  leave(true);
-  std::abort(); // nobody resumes it
 }
 
 void fiber::entry(fiber* self) {

@@ -164,7 +164,7 @@ std::string describe_block(launch_state& state) {
     text += format("  %zu thread%s (%s) %s\n", threads.size(), threads.size() == 1 ? "" : "s",
                    ranges(threads).c_str(), where.c_str());
     if (first.state == thread_state::waiting) {
-      if (!first.abandoned) {
+      if (!first.gave_up) {
         resume_to_capture(state, first);
       }
       text += describe_frames(first);
@@ -223,7 +223,7 @@ std::string describe(launch_state& state, const failure& why) {
   }
   if (why.about) {
     auto& about = const_cast<thread&>(*why.about);
-    if (!about.abandoned) {
+    if (!about.gave_up) {
       resume_to_capture(state, about);
     }
     text += describe_frames(about);

@@ -27,18 +27,38 @@ std::vector<std::unique_ptr<thread>>& pool() {
   return threads;
 }
 
+// What the kernel's fiber does; nothing is thrown out of it.
+void call_kernel(thread& who, const invocation& kernel) {
+  try {
+    kernel.call(kernel.arguments);
+    const quiet scope;
+    check_copies_awaited(who);
+  } catch (const giving_up&) {
+    const quiet scope;
+    who.gave_up = true;
+  } catch (const std::exception& error) {
+    const quiet scope;
+    who.gave_up = true;
+    active->failed = std::make_unique<failure>(
+        failure{.text = std::string("an exception: ") + error.what(), .about = &who});
+  }
+}
+
 void run_kernel(void* context) {
   thread& who = *static_cast<thread*>(context);
   begin_quiet();
   const invocation kernel = active->kernel;
+  who.frames.clear();
+  who.gave_up = false;
   who.inside = true;
   end_quiet();
-  kernel.call(kernel.arguments);
-  quiet scope;
-  check_copies_awaited(who);
+  call_kernel(who, kernel);
+  const quiet scope;
   who.inside = false;
-  who.state = thread_state::finished;
-  ++active->finished;
+  if (!who.gave_up) {
+    who.state = thread_state::finished;
+    ++active->finished;
+  }
 }
 
 thread* next_ready(launch_state& state) {
@@ -93,17 +113,17 @@ void prepare_threads(launch_state& state, dim3 block) {
   }
 }
 
-// Lets every thread that a failed launch left inside the kernel give its fiber up.
-void abandon_threads(launch_state& state) {
+// Makes every thread that a failed launch left inside the kernel leave it.
+void unwind_threads(launch_state& state) {
   for (thread* who : state.threads) {
-    if (!who->inside) {
-      continue;
-    }
-    if (!who->abandoned) {
+    if (who->inside) {
       who->wanted = wish::give_up;
       resume(state, *who);
+      who->wanted = wish::go_on;
     }
-    pool()[static_cast<std::size_t>(who->linear)] = std::make_unique<thread>(who->linear);
+    who->state = thread_state::finished;
+    who->open.clear();
+    who->groups.clear();
   }
 }
 
@@ -175,8 +195,7 @@ void sleep(thread& who) {
   who.context.suspend();
   while (who.wanted != wish::go_on) {
     if (who.wanted == wish::give_up) {
-      end_quiet();
-      who.context.abandon();
+      throw giving_up();
     }
     capture_stack(who);
     who.wanted = wish::go_on;
@@ -185,12 +204,9 @@ void sleep(thread& who) {
 }
 
 void fail(failure why) {
-  thread& running = *active->current;
-  capture_stack(running);
+  capture_stack(*active->current);
   active->failed = std::make_unique<failure>(std::move(why));
-  running.abandoned = true;
-  end_quiet();
-  running.context.abandon();
+  throw giving_up();
 }
 
 void fail(thread& about, std::string text) {
@@ -236,7 +252,7 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
     return std::move(state.report);
   }
   {
-    quiet scope;
+    const quiet scope;
     set_outside();
     active = &state;
     blockDim = block;
@@ -244,7 +260,7 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
     prepare_threads(state, block);
     make_dynamic_shared(state, dynamic_shared);
     run_grid(state, grid);
-    abandon_threads(state);
+    unwind_threads(state);
     free_dynamic_shared(state);
     active = nullptr;
   }
@@ -263,6 +279,6 @@ unsigned char* dynamic_shared() {
 
 void __trap() {
   host_cuda::detail::thread& who = host_cuda::detail::this_thread("__trap()");
-  host_cuda::detail::begin_quiet();
+  const host_cuda::detail::quiet scope;
   host_cuda::detail::fail(who, "__trap()");
 }

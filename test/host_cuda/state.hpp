@@ -38,7 +38,7 @@ struct thread {
   uint3 index{};
   thread_state state = thread_state::finished;
   bool inside = false;       // the kernel was entered and not left
-  bool abandoned = false;    // its fiber gave up and cannot be resumed
+  bool gave_up = false;      // and left by an exception
   wish wanted = wish::go_on; // what a suspended thread does when it is resumed
 
   // What it waits for, and with what.
@@ -60,6 +60,9 @@ struct tracked {
   buffer memory;
   std::vector<unsigned char> before; // an input's bytes at the launch
 };
+
+// Thrown through a kernel whose launch has failed.
+struct giving_up {};
 
 // Why a launch ends. What threads stand where is looked up from outside of all fibers.
 struct failure {
@@ -95,9 +98,9 @@ extern launch_state* active;
 thread& this_thread(const char* function);
 
 void make_ready(thread& who);
-// Suspends the running thread until somebody makes it ready.
+// Suspends the running thread until somebody makes it ready. Throws giving_up.
 void sleep(thread& who);
-// Ends the launch with an error; never returns to the kernel. Called by the running thread.
+// Ends the launch with an error: throws giving_up. Called by the running thread.
 [[noreturn]] void fail(failure why);
 [[noreturn]] void fail(thread& about, std::string text);
 

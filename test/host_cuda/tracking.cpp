@@ -121,7 +121,7 @@ void check_kind(thread& who, const tracked& t, const buffer_counts& counts, std:
 
 void access_global(const char* function, const void* pointer, std::size_t bytes, use how) {
   thread& who = this_thread(function);
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
   const auto* address = static_cast<const unsigned char*>(pointer);
   if (bytes <= 16 && !(bytes & (bytes - 1)) && reinterpret_cast<std::uintptr_t>(pointer) % bytes) {
@@ -156,7 +156,7 @@ __attribute__((no_sanitize("address"))) void copy_raw(unsigned char* to, const u
 
 void arrive(const copy& c) {
   {
-    quiet scope;
+    const quiet scope;
     copy_raw(c.to, c.from, c.source_bytes);
     std::memset(c.to + c.source_bytes, 0, c.bytes - c.source_bytes);
   }
