@@ -131,6 +131,10 @@ std::uint64_t reduce(operation kind, const std::vector<thread*>& lanes) {
   return total;
 }
 
+thread& lane_of(const launch_state& state, const thread& who, int lane) {
+  return *state.threads[static_cast<std::size_t>(who.warp * warp_size + lane)];
+}
+
 void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes) {
   if (is_shuffle(who.kind)) {
     const int source = source_of(who);
@@ -138,7 +142,7 @@ void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes)
       fail(who,
            describe_call(who) + format(": reads lane %d, which the mask does not name", source));
     }
-    who.answer = state.threads[static_cast<std::size_t>(who.warp * warp_size + source)]->value;
+    who.answer = lane_of(state, who, source).value;
   } else if (who.kind >= operation::reduce_add) {
     who.answer = reduce(who.kind, lanes);
   } else if (who.kind != operation::syncwarp) {
@@ -147,37 +151,51 @@ void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes)
   }
 }
 
-// The threads of the mask, or an error: the mask is wrong, or another lane can never come.
-std::vector<thread*> lanes_of(launch_state& state, thread& who) {
-  if (!(who.mask >> who.lane & 1)) {
-    fail(who,
-         describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
-  }
-  std::vector<thread*> lanes;
+// The first lane of a group comes: fails where the mask names a lane that can never come.
+void check_mask(launch_state& state, thread& who) {
   for (unsigned left = who.mask; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const auto index = static_cast<std::size_t>(who.warp * warp_size + lane);
-    if (index >= state.threads.size()) {
+    if (static_cast<std::size_t>(who.warp * warp_size + lane) >= state.threads.size()) {
       fail(who, describe_call(who) + format(": the mask names lane %d, but the block's last warp "
                                             "has %zu lanes",
                                             lane, state.threads.size() % warp_size));
     }
-    thread& other = *state.threads[index];
+    thread& other = lane_of(state, who, lane);
     if (other.state == thread_state::finished) {
       fail(who, describe_call(who) + format(": the mask names lane %d, which has returned", lane));
     }
-    const bool same =
-        other.kind == who.kind && other.mask == who.mask && same_place(other.where, who.where);
-    if (other.state == thread_state::waiting && other.kind > operation::barrier_or && !same &&
+    // Each waits for the other, and not at the same operation.
+    if (other.state == thread_state::waiting && other.kind > operation::barrier_or &&
         (other.mask >> who.lane & 1)) {
       fail({.text = describe_call(who) + format(": lane %d of the mask is at ", lane) +
                     describe_call(other),
             .about = &who,
             .others = {&other}});
     }
-    lanes.push_back(&other);
   }
-  return lanes;
+}
+
+// Enters the caller; true where it is the last of its mask.
+bool join_group(launch_state& state, thread& who) {
+  if (!(who.mask >> who.lane & 1)) {
+    fail(who,
+         describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
+  }
+  auto& groups = state.warp_groups[static_cast<std::size_t>(who.warp)];
+  auto group = std::ranges::find_if(groups, [&](const warp_group& g) {
+    return g.kind == who.kind && g.mask == who.mask && same_place(g.where, who.where);
+  });
+  if (group == groups.end()) {
+    check_mask(state, who);
+    group = groups.insert(group, {who.kind, who.mask, 0, who.where});
+  }
+  who.state = thread_state::waiting;
+  group->arrived |= 1u << who.lane;
+  if (group->arrived != group->mask) {
+    return false;
+  }
+  groups.erase(group);
+  return true;
 }
 
 // A sync address for each warp and each lowest lane of a mask: whoever meets there twice has that
@@ -185,6 +203,23 @@ std::vector<thread*> lanes_of(launch_state& state, thread& who) {
 void* sync_of(const thread& who) {
   static char places[32][warp_size];
   return &places[who.warp][std::countr_zero(who.mask)];
+}
+
+// Everybody has come: the results, and all go on.
+void complete_group(launch_state& state, const thread& last) {
+  std::vector<thread*>& lanes = state.lanes;
+  lanes.clear();
+  for (unsigned left = last.mask; left; left &= left - 1) {
+    lanes.push_back(&lane_of(state, last, std::countr_zero(left)));
+  }
+  for (thread* who : lanes) {
+    answer(state, *who, lanes);
+  }
+  count_meeting(state, state.report.warp_operations);
+  order(lanes, false, sync_of(last));
+  for (thread* who : lanes) {
+    make_ready(*who);
+  }
 }
 
 } // namespace
@@ -218,21 +253,8 @@ std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int 
   if (is_shuffle(kind) && (width <= 0 || width > warp_size || (width & (width - 1)))) {
     fail(who, describe_call(who) + format(": width %d is none of 1, 2, 4, 8, 16, 32", width));
   }
-  const std::vector<thread*> lanes = lanes_of(state, who);
-  who.state = thread_state::waiting;
-  const bool complete = std::ranges::all_of(lanes, [&](const thread* other) {
-    return other->state == thread_state::waiting && other->kind == kind && other->mask == mask &&
-           same_place(other->where, where);
-  });
-  if (complete) {
-    for (thread* other : lanes) {
-      answer(state, *other, lanes);
-    }
-    count_meeting(state, state.report.warp_operations);
-    order(lanes, false, sync_of(who));
-    for (thread* other : lanes) {
-      make_ready(*other);
-    }
+  if (join_group(state, who)) {
+    complete_group(state, who);
   }
   sleep(who);
   if (all) {

@@ -5,6 +5,7 @@
 #include "tracking.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -133,6 +134,9 @@ void run_block(launch_state& state) {
   fill_nan(state.dynamic, state.dynamic_bytes);
   state.finished = state.at_barrier = 0;
   state.meetings = 0;
+  for (auto& warp : state.warp_groups) {
+    warp.clear();
+  }
   for (thread* who : state.threads) {
     who->state = thread_state::waiting;
     make_ready(*who);
@@ -232,9 +236,11 @@ void order(const std::vector<thread*>& threads, bool with_outside, void* sync) {
 }
 
 void fill_nan(void* memory, std::size_t bytes) {
+  std::array<std::uint16_t, 2048> pattern;
+  pattern.fill(nan_pattern);
   auto* to = static_cast<unsigned char*>(memory);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<unsigned char>(nan_pattern >> (i % 2 * 8));
+  for (std::size_t done = 0; done < bytes; done += sizeof pattern) {
+    std::memcpy(to + done, pattern.data(), std::min(bytes - done, sizeof pattern));
   }
 }
 

@@ -72,6 +72,13 @@ struct failure {
   bool whole_block = false;      // every thread's place is shown
 };
 
+// Lanes of a warp that wait at a warp operation for the rest of its mask.
+struct warp_group {
+  operation kind;
+  unsigned mask, arrived;
+  place where;
+};
+
 struct launch_state {
   const options& how;
   invocation kernel;
@@ -84,7 +91,9 @@ struct launch_state {
   thread* current = nullptr;
   std::unique_ptr<failure> failed{};
   int finished = 0, at_barrier = 0;
-  std::uint64_t meetings = 0; // of this block
+  std::array<std::vector<warp_group>, 32> warp_groups{};
+  std::vector<thread*> lanes{}; // of the warp operation that completes
+  std::uint64_t meetings = 0;   // of this block
   uint3 block_index{};
   unsigned char* dynamic = nullptr;
   std::size_t dynamic_bytes = 0;
