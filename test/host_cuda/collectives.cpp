@@ -9,11 +9,6 @@ namespace host_cuda::detail {
 
 namespace {
 
-bool same_place(const place& a, const place& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         (a.file_name() == b.file_name() || std::string(a.file_name()) == b.file_name());
-}
-
 int block_answer(operation kind, const std::vector<thread*>& threads) {
   const auto holds = [](const thread* who) { return who->value != 0; };
   switch (kind) {
@@ -28,8 +23,9 @@ int block_answer(operation kind, const std::vector<thread*>& threads) {
   }
 }
 
-void count_meeting(launch_state& state, std::uint64_t& kind) {
+void count_meeting(launch_state& state, std::uint64_t& kind, std::size_t site) {
   ++kind;
+  ++state.report.call_sites[site].times;
   if (++state.meetings > state.how.meeting_limit) {
     fail({.text = format("the block has met %llu times and goes on: an endless loop?",
                          static_cast<unsigned long long>(state.meetings)),
@@ -40,15 +36,17 @@ void count_meeting(launch_state& state, std::uint64_t& kind) {
 void open_barrier(launch_state& state, thread& last) {
   static char barrier; // where the block's threads meet
   for (const thread* who : state.threads) {
-    if (who->kind != last.kind || !same_place(who->where, last.where)) {
+    if (who->site != last.site) {
       fail({.text = "divergent barrier: the threads of the block are at different ones",
             .whole_block = true});
     }
   }
-  count_meeting(state, state.report.barriers);
+  count_meeting(state, state.report.barriers, last.site);
   state.at_barrier = 0;
   const int answer = block_answer(last.kind, state.threads);
-  order(state.threads, false, &barrier);
+  if (last.site != state.removed_site) {
+    order(state.threads, false, &barrier);
+  }
   for (thread* who : state.threads) {
     who->answer = static_cast<std::uint64_t>(answer);
     make_ready(*who);
@@ -182,12 +180,11 @@ bool join_group(launch_state& state, thread& who) {
          describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
   }
   auto& groups = state.warp_groups[static_cast<std::size_t>(who.warp)];
-  auto group = std::ranges::find_if(groups, [&](const warp_group& g) {
-    return g.kind == who.kind && g.mask == who.mask && same_place(g.where, who.where);
-  });
+  auto group = std::ranges::find_if(
+      groups, [&](const warp_group& g) { return g.site == who.site && g.mask == who.mask; });
   if (group == groups.end()) {
     check_mask(state, who);
-    group = groups.insert(group, {who.kind, who.mask, 0, who.where});
+    group = groups.insert(group, {who.site, who.mask, 0});
   }
   who.state = thread_state::waiting;
   group->arrived |= 1u << who.lane;
@@ -215,8 +212,10 @@ void complete_group(launch_state& state, const thread& last) {
   for (thread* who : lanes) {
     answer(state, *who, lanes);
   }
-  count_meeting(state, state.report.warp_operations);
-  order(lanes, false, sync_of(last));
+  count_meeting(state, state.report.warp_operations, last.site);
+  if (last.site != state.removed_site) {
+    order(lanes, false, sync_of(last));
+  }
   for (thread* who : lanes) {
     make_ready(*who);
   }
@@ -228,9 +227,12 @@ int meet_block(operation kind, int predicate, place where) {
   thread& who = this_thread(name_of(kind));
   const quiet scope;
   launch_state& state = *active;
+  who.site = site_of(state, kind, where);
+  if (who.site == state.removed_site && kind == operation::barrier) {
+    return 0;
+  }
   who.kind = kind;
   who.value = predicate != 0;
-  who.where = where;
   who.state = thread_state::waiting;
   if (++state.at_barrier == static_cast<int>(state.threads.size())) {
     open_barrier(state, who);
@@ -244,12 +246,15 @@ std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int 
   thread& who = this_thread(name_of(kind));
   const quiet scope;
   launch_state& state = *active;
+  who.site = site_of(state, kind, where);
+  if (who.site == state.removed_site && kind == operation::syncwarp) {
+    return 0;
+  }
   who.kind = kind;
-  who.mask = mask;
+  who.mask = mask ^ state.how.fault.flipped_lanes;
   who.value = value;
   who.source_lane = lane;
   who.width = width;
-  who.where = where;
   if (is_shuffle(kind) && (width <= 0 || width > warp_size || (width & (width - 1)))) {
     fail(who, describe_call(who) + format(": width %d is none of 1, 2, 4, 8, 16, 32", width));
   }

@@ -195,8 +195,27 @@ const char* name_of(operation kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string describe(const place& where) {
-  return format("%s:%u:%u", where.file_name(), where.line(), where.column());
+std::size_t site_of(launch_state& state, operation kind, const place& where) {
+  for (const known_site& known : state.known_sites) {
+    if (known.line == where.line() && known.column == where.column() && known.kind == kind &&
+        known.file == where.file_name()) {
+      return known.index;
+    }
+  }
+  auto& sites = state.report.call_sites;
+  const std::string text = format("%s:%u:%u", where.file_name(), where.line(), where.column());
+  const auto same = std::ranges::find_if(sites, [&](const call_site& each) {
+    return each.place == text && each.operation == name_of(kind);
+  });
+  const auto index = static_cast<std::size_t>(same - sites.begin());
+  if (same == sites.end()) {
+    sites.push_back({name_of(kind), text, 0});
+  }
+  if (text == state.how.fault.removed) {
+    state.removed_site = index;
+  }
+  state.known_sites.push_back({kind, where.file_name(), where.line(), where.column(), index});
+  return index;
 }
 
 std::string describe_call(const thread& who) {
@@ -204,7 +223,7 @@ std::string describe_call(const thread& who) {
   if (who.kind > operation::barrier_or) {
     text += format(" with mask 0x%08x", who.mask);
   }
-  return text + " at " + describe(who.where);
+  return text + " at " + active->report.call_sites[who.site].place;
 }
 
 void capture_stack(thread& who) {

@@ -271,6 +271,9 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
     active = nullptr;
   }
   untrack_buffers(state);
+  if (state.report.ok() && !how.fault.removed.empty() && state.removed_site == SIZE_MAX) {
+    state.report.error = "the fault to make at " + how.fault.removed + ": nobody came there";
+  }
   return std::move(state.report);
 }
 

@@ -46,7 +46,7 @@ struct thread {
   unsigned mask = 0;
   std::uint64_t value = 0;
   int source_lane = 0, width = 32;
-  place where;
+  std::size_t site = 0; // which call site, see site_of
   // What it got.
   std::uint64_t answer = 0;
   int all = 0;
@@ -74,15 +74,24 @@ struct failure {
 
 // Lanes of a warp that wait at a warp operation for the rest of its mask.
 struct warp_group {
-  operation kind;
+  std::size_t site;
   unsigned mask, arrived;
-  place where;
+};
+
+// A call site as the compiler gives it: several may have one text.
+struct known_site {
+  operation kind;
+  const char* file;
+  unsigned line, column;
+  std::size_t index; // in result::call_sites
 };
 
 struct launch_state {
   const options& how;
   invocation kernel;
   result report{};
+  std::vector<known_site> known_sites{};
+  std::size_t removed_site = SIZE_MAX; // options.fault.removed
   std::vector<tracked> tracked_buffers{};
   std::vector<thread*> threads{}; // of the block
   std::vector<thread*> ready{};   // from ready_begin on, in order
@@ -116,9 +125,10 @@ void sleep(thread& who);
 // Orders the accesses of these threads for ThreadSanitizer, see fiber.hpp's join.
 void order(const std::vector<thread*>& threads, bool with_outside, void* sync);
 
+// The index of a call site in the result, where it is entered at its first time.
+std::size_t site_of(launch_state& state, operation kind, const place& where);
 const char* name_of(operation kind);
 std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
-std::string describe(const place& where);
 // The operation, its mask and its place.
 std::string describe_call(const thread& who);
 

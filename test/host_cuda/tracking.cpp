@@ -296,6 +296,7 @@ void commit() {
 
 void wait(int pending) {
   detail::thread& who = detail::this_thread("wait()");
+  pending += detail::active->how.fault.late_groups;
   if (static_cast<int>(who.groups.size()) <= pending) {
     return;
   }
