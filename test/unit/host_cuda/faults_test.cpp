@@ -111,13 +111,8 @@ TEST(Faults, EachRemovedBarrier) {
   EXPECT_EQ(barriers, 2);
 }
 
-TEST(Faults, LateCopies) {
-  if (has_tsan) {
-    EXPECT_DEATH(run_scan({.late_groups = 1}, 0), "ThreadSanitizer: data race");
-  } else {
-    EXPECT_TRUE(is_noticed({.late_groups = 1}));
-  }
-}
+// The data are missing, in order: no race, but poison.
+TEST(Faults, LateCopies) { EXPECT_TRUE(is_noticed({.late_groups = 1})); }
 
 TEST(Faults, EachWrongLaneOfAMask) {
   for (int lane = 0; lane < 32; ++lane) {
