@@ -19,6 +19,8 @@ public:
   void resume();
   // From inside: back to the resume().
   void suspend();
+  // In the page that no access survives.
+  bool is_stack_end(const void* address) const { return address >= mapping_ && address < stack_; }
   // ThreadSanitizer's name for the fiber; null without it.
   void* sanitizer_fiber() const { return sanitizer_; }
 

@@ -92,7 +92,8 @@ const std::vector<frame>& symbolize(void* wanted, const std::vector<void*>& addr
 bool is_ours(const frame& f) {
   return f.location.find("test/host_cuda/") != std::string::npos ||
          f.function.find("__sanitizer") != std::string::npos || f.function == "backtrace" ||
-         f.function == "___interceptor_backtrace" || f.function == "__interceptor_backtrace";
+         f.function == "??" || f.function == "___interceptor_backtrace" ||
+         f.function == "__interceptor_backtrace";
 }
 
 // What stands between launch() and the kernel.

@@ -1,6 +1,7 @@
 // A launch: checks the configuration, prepares memory, runs block after block.
 #include "sanitizers.hpp"
 #include "shared.hpp"
+#include "signals.hpp"
 #include "state.hpp"
 #include "tracking.hpp"
 
@@ -31,9 +32,12 @@ std::vector<std::unique_ptr<thread>>& pool() {
 // What the kernel's fiber does; nothing is thrown out of it.
 void call_kernel(thread& who, const invocation& kernel) {
   try {
-    kernel.call(kernel.arguments);
+    const bool returned = call_guarded(who, kernel);
     const quiet scope;
-    check_copies_awaited(who);
+    who.gave_up = !returned;
+    if (returned) {
+      check_copies_awaited(who);
+    }
   } catch (const giving_up&) {
     const quiet scope;
     who.gave_up = true;
@@ -244,6 +248,29 @@ void fill_nan(void* memory, std::size_t bytes) {
   }
 }
 
+// Everything between the preparation of the buffers and their release.
+void run_prepared(launch_state& state, dim3 grid, dim3 block, std::size_t dynamic_shared) {
+  const quiet scope;
+  set_outside();
+  active = &state;
+  blockDim = block;
+  gridDim = grid;
+  try {
+    prepare_threads(state, block);
+    make_dynamic_shared(state, dynamic_shared);
+    const signal_guard guard;
+    run_grid(state, grid);
+    unwind_threads(state);
+  } catch (const std::bad_alloc&) {
+    state.report.error =
+        format("not enough memory for the fibers of %zu threads and %zu bytes of "
+               "shared memory",
+               static_cast<std::size_t>(block.x) * block.y * block.z, dynamic_shared);
+  }
+  free_dynamic_shared(state);
+  active = nullptr;
+}
+
 result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared,
            invocation kernel) {
   static std::mutex one_at_a_time;
@@ -257,19 +284,7 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
   if (!state.report.ok()) {
     return std::move(state.report);
   }
-  {
-    const quiet scope;
-    set_outside();
-    active = &state;
-    blockDim = block;
-    gridDim = grid;
-    prepare_threads(state, block);
-    make_dynamic_shared(state, dynamic_shared);
-    run_grid(state, grid);
-    unwind_threads(state);
-    free_dynamic_shared(state);
-    active = nullptr;
-  }
+  run_prepared(state, grid, block, dynamic_shared);
   untrack_buffers(state);
   if (state.report.ok() && !how.fault.removed.empty() && state.removed_site == SIZE_MAX) {
     state.report.error = "the fault to make at " + how.fault.removed + ": nobody came there";

@@ -6,6 +6,7 @@
 #include "host_cuda/warp.hpp"
 
 #include <array>
+#include <csetjmp>
 #include <deque>
 #include <memory>
 #include <random>
@@ -53,6 +54,7 @@ struct thread {
 
   std::deque<std::vector<copy>> groups; // committed, oldest first
   std::vector<copy> open;               // not committed
+  sigjmp_buf recovery;                  // where a signal's handler goes on
   std::vector<void*> frames;            // return addresses, where wanted == backtrace was answered
 };
 

@@ -61,11 +61,16 @@ std::string locate(const launch_state& state, const unsigned char* address) {
   return text;
 }
 
-// The buffer that an access lies in; the number of buffers where nothing is registered.
+// The buffer that an access lies in; 0 where nothing is registered.
 std::size_t find(launch_state& state, thread& who, const unsigned char* address, std::size_t bytes,
                  use how) {
   const auto& all = state.tracked_buffers;
   if (all.empty()) {
+    if (is_poisoned(address, bytes)) {
+      fail(who, format("%s of %zu bytes at %p, memory that AddressSanitizer knows as not to be "
+                       "touched",
+                       verb(how), bytes, static_cast<const void*>(address)));
+    }
     return 0;
   }
   if (holds(all[state.last_buffer], address, bytes)) {

@@ -10,7 +10,9 @@
 //   - an access outside the registered buffers (if there are any), a store into an input, a load of
 //     an output not written before, misalignment;
 //   - a block meets more often than options.meeting_limit allows;
-//   - dynamic shared memory written past its ends; asynchronous copies never waited for; __trap().
+//   - dynamic shared memory written past its ends; asynchronous copies never waited for; __trap();
+//   - an access that the processor refuses, a division by zero (the sanitizers report these
+//   instead).
 // Before each block shared memory is filled with a NaN pattern, and so are outputs before a launch,
 // so that what nobody wrote shows. Under AddressSanitizer dynamic shared memory has red zones;
 // under ThreadSanitizer a barrier orders the accesses of exactly those threads that it joins, so a
