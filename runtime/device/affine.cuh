@@ -14,7 +14,7 @@ namespace rnn {
 /// Equal as the exactness contract means it: bit for bit, any NaN equal to any NaN.
 template <class real>
 __device__ inline bool same(real a, real b) {
-  return bits(a) == bits(b) || (a != a && b != b);
+  return to_bits(a) == to_bits(b) || (a != a && b != b);
 }
 
 template <int n, class real>
@@ -31,13 +31,13 @@ __device__ inline real mismatch(real e, real u) {
     return real(0);
   }
   const real ratio = magnitude(e - u) / (real(1) + magnitude(u));
-  const real positive = ratio > real(0) ? ratio : limits<real>::smallest;
-  return ratio <= limits<real>::largest ? positive : limits<real>::infinity();
+  const real positive = ratio > real(0) ? ratio : limits<real>::smallest();
+  return ratio <= limits<real>::largest() ? positive : limits<real>::infinity();
 }
 
 template <class real>
 __device__ inline bool finite(real x) {
-  return magnitude(x) <= limits<real>::largest;
+  return magnitude(x) <= limits<real>::largest();
 }
 
 namespace detail {

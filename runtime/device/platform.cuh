@@ -4,46 +4,28 @@
 // RNN_HOST_CUDA, the test library host_cuda stands in for the machine and counts what happens.
 #pragma once
 
+#include "rnn/math_platform.cuh"
+
 namespace rnn {
 
-/// An integer as wide as the number.
-template <class real>
-struct bits_of;
-template <>
-struct bits_of<float> {
-  using type = unsigned int;
-};
-template <>
-struct bits_of<double> {
-  using type = unsigned long long;
-};
-
-__device__ inline unsigned int bits(float x) {
-  return static_cast<unsigned int>(__float_as_int(x));
-}
-__device__ inline unsigned long long bits(double x) {
-  return static_cast<unsigned long long>(__double_as_longlong(x));
-}
-
-/// a * b + c, rounded once.
-__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
-
-__device__ inline float magnitude(float x) { return fabsf(x); }
-__device__ inline double magnitude(double x) { return fabs(x); }
+using elementary::fused;
+using elementary::magnitude;
+using elementary::to_bits;
 
 /// Largest finite, smallest positive number, and infinity.
 template <class real>
 struct limits;
 template <>
 struct limits<float> {
-  static constexpr float largest = 0x1.fffffep+127f, smallest = 0x1p-149f;
-  static __device__ float infinity() { return __int_as_float(0x7f800000); }
+  static constexpr float largest() { return 0x1.fffffep+127f; }
+  static constexpr float smallest() { return 0x1p-149f; }
+  static __device__ float infinity() { return elementary::from_bits(0x7f800000u); }
 };
 template <>
 struct limits<double> {
-  static constexpr double largest = 0x1.fffffffffffffp+1023, smallest = 0x1p-1074;
-  static __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000); }
+  static constexpr double largest() { return 0x1.fffffffffffffp+1023; }
+  static constexpr double smallest() { return 0x1p-1074; }
+  static __device__ double infinity() { return elementary::from_bits(0x7ff0000000000000ull); }
 };
 
 /// Global memory is read and written through these two alone, and copy_async.

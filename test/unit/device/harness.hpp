@@ -66,14 +66,10 @@ struct setting {
   double allowed = 0;   ///< difference from the plain loop; 0: none, bit for bit
   bool strange = false; ///< a few inputs and initial states are NaN, infinite, huge or tiny
   bool report = true;
+  double seventh = 0; ///< added to the last parameter of every seventh lane
 };
 
 std::string describe(const setting& s);
-
-/// The plain loop's answer and what it found.
-struct plain_answer {
-  long long first_nonfinite = -1;
-};
 
 struct outcome {
   host_cuda::result run;
@@ -99,6 +95,9 @@ public:
   /// The same with a kernel made elsewhere.
   template <class Policy>
   outcome check(void (*kernel)(args_type));
+
+  /// What the last run wrote of a lane of the first batch element.
+  std::vector<real> results_of_lane(long long lane) const;
 
 private:
   args_type args();

@@ -81,6 +81,9 @@ problem<Cell, rank>::problem(const setting& s)
     fill(param_.emplace_back("param" + std::to_string(i), extent(false, false), -1, s_.how),
          s_.weights, i + 1 == Cell::params ? s_.bias : 0, false);
   }
+  for (long long lane = 6; s_.seventh != 0 && lane < s_.lanes.back(); lane += 7) {
+    param_.back().data[param_.back().place(lane)] += real(s_.seventh);
+  }
   for (int i = 0; i < k; ++i) {
     fill(initial_.emplace_back("initial" + std::to_string(i), extent(true, false), -1, s_.how), 0.1,
          0.4, true);
@@ -165,6 +168,17 @@ void problem<Cell, rank>::run_plain_loop() {
       wanted_final_[i][lane] = state[i];
     }
   }
+}
+
+template <class Cell, int rank>
+auto problem<Cell, rank>::results_of_lane(long long lane) const -> std::vector<real> {
+  std::vector<real> numbers;
+  for (const array<real>& a : result_) {
+    for (long long t = 0; t < s_.time; ++t) {
+      numbers.push_back(a.data[a.place(t * s_.lanes.back() + lane)]);
+    }
+  }
+  return numbers;
 }
 
 template <class Cell, int rank>

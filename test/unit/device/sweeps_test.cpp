@@ -95,6 +95,28 @@ TEST(Sweeps, ChaosIsWalked) {
   }
 }
 
+// A lane that agrees keeps its starts, however long its neighbours go on.
+TEST(Sweeps, NeighboursDoNotChangeALane) {
+  using gru = cells::gru<float, math>;
+  using eight = policy<32, 8, 8, staging::shared>;
+  setting s;
+  s.batch = 1;
+  s.time = 200;
+  s.lanes = {32};
+  s.tolerance = 1e-3; // far from exact, so that one sweep more would show
+  s.allowed = 1;
+  s.weights = 0.5;
+  problem<gru, 1> calm(s);
+  s.seventh = -4;
+  problem<gru, 1> mixed(s);
+  const auto one = calm.check<eight>().report, other = mixed.check<eight>().report;
+  EXPECT_GT(other.lane_sweeps, one.lane_sweeps);
+  for (long long lane = 0; lane < 6; ++lane) {
+    EXPECT_EQ(calm.results_of_lane(lane), mixed.results_of_lane(lane)) << lane;
+  }
+  EXPECT_NE(calm.results_of_lane(6), mixed.results_of_lane(6));
+}
+
 TEST(Sweeps, MaxSweeps) {
   setting s = long_run();
   s.bias = -5;

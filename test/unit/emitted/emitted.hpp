@@ -3,6 +3,7 @@
 // every access to global memory; so all units of an example agree with its sequential one.
 #pragma once
 
+#include "call.hpp"
 #include "harness.hpp"
 
 #include "rnn/math.cuh"
@@ -47,9 +48,45 @@ void check(Entry* entry) {
   problem<Cell, 1>(bare).template check<Policy>(entry);
 }
 
+/// Launches an entry with a call's arrays.
+template <class Cell, class Policy, class Args, void (*entry)(Args)>
+std::string run(const Call& call) {
+  Args args{};
+  const auto bind = [](auto& slot, const Place& place) {
+    slot.data = place.data;
+    std::copy(place.strides.begin(), place.strides.end(), slot.stride);
+  };
+  args.batch = call.batch;
+  args.time = call.time;
+  args.tolerance = call.tolerance;
+  std::copy(call.lanes.begin(), call.lanes.end(), args.lanes);
+  for (size_t i = 0; i < call.states.size(); ++i) {
+    bind(args.state[i].initial, call.states[i].initial);
+    bind(args.state[i].final, call.states[i].final);
+    bind(args.state[i].sequence, call.states[i].sequence);
+    args.state[i].fill = call.states[i].fill;
+  }
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    bind(args.input[i], call.inputs[i]);
+  for (size_t i = 0; i < call.params.size(); ++i)
+    bind(args.param[i], call.params[i]);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    bind(args.output[i], call.outputs[i]);
+  constexpr auto bytes = rnn::forward_shape<Cell, Policy>().bytes(sizeof(typename Cell::scalar));
+  return host_cuda::launch({}, 1, dim3(Policy::lanes, Policy::chunks), bytes, entry, args).error;
+}
+
+struct Registered {
+  explicit Registered(Unit unit) { units().push_back(std::move(unit)); }
+};
+
 } // namespace emitted_test
 
-#define EMITTED_TEST(unit, system)                                                                 \
+#define EMITTED_TEST(example, unit, system)                                                        \
   TEST(Emitted, unit) {                                                                            \
     emitted_test::check<unit::system##_cell, unit::system##_policy>(unit::unit##_forward);         \
-  }
+  }                                                                                                \
+  const emitted_test::Registered unit##_registered(                                                \
+      {#unit, #example, sizeof(unit::system##_cell::scalar) == 8,                                  \
+       emitted_test::run<unit::system##_cell, unit::system##_policy, unit::system##_args,          \
+                         unit::unit##_forward>});
