@@ -82,6 +82,21 @@ private:
 
 } // namespace
 
+/// Does a new state depend on what `op` computes?
+static bool feedsState(Operation* op) {
+  SmallVector<Operation*> todo{op};
+  llvm::DenseSet<Operation*> seen;
+  while (!todo.empty()) {
+    Operation* next = todo.pop_back_val();
+    if (isa<SetStateOp>(next))
+      return true;
+    for (Operation* user : next->getUsers())
+      if (seen.insert(user).second)
+        todo.push_back(user);
+  }
+  return false;
+}
+
 /// Sizes of a block must be known; says which term couples a free axis, and what would help.
 LogicalResult GroupLowering::checkBlock() {
   for (StateGroup::Coupling coupling : group.couplings) {
@@ -89,10 +104,17 @@ LogicalResult GroupLowering::checkBlock() {
     DimAttr dim = type.getDims()[coupling.axis];
     if (!dim.isFree())
       continue;
+    StringRef state = coupling.state.getSymName();
+    if (coupling.by && !feedsState(coupling.by))
+      return emitError(coupling.by->getLoc())
+             << "this term couples the axis '" << dim.str() << "' of the state '" << state
+             << "' in an output: then it is no lane axis but part of the block, whose size must be "
+                "fixed; bind it with --dim "
+             << dim.str() << "=N, or contract '" << state << "' after the run [RNN0401]";
     Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
     return emitError(at->getLoc())
            << (coupling.by ? "this term couples" : "nothing separates") << " the axis '"
-           << dim.str() << "' of the state '" << coupling.state.getSymName()
+           << dim.str() << "' of the state '" << state
            << "': the Jacobian is dense, and the size of a block must be fixed; bind it with --dim "
            << dim.str() << "=N [RNN0401]";
   }
