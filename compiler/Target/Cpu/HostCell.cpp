@@ -19,7 +19,12 @@ using llvm::Expected;
 namespace {
 
 /// The cost model's clock: Analysis/Cost counts cycles, the runtime's estimates are in nanoseconds.
-constexpr double kNanosecondsPerCycle = 0.3;
+constexpr double kNanosecondsPerCycle = 0.25;
+/// Cycles for one number of the carry that finds no register, loaded and stored at every step;
+/// about four stay in registers beside a wide step. What is left there makes the rest slower, too.
+constexpr double kCarryInMemory = 1.5;
+constexpr int64_t kCarryInRegisters = 4;
+constexpr double kFewRegisters = 1.3;
 
 class HostCell : public CompiledCell {
 public:
@@ -164,8 +169,9 @@ void HostCell::describeSystem(newton::SystemOp system) {
   desc.carry_index = carry.data();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
-               kNanosecondsPerCycle * (jacobian.throughput +
-                                       0.5 * static_cast<double>(compositionOperations(system)))};
+               kNanosecondsPerCycle * kFewRegisters *
+                   (jacobian.throughput + 0.5 * static_cast<double>(compositionOperations(system)) +
+                    kCarryInMemory * std::max<int64_t>(0, desc.carry - kCarryInRegisters))};
   unsigned bits = system.getCompute().getIntOrFloatBitWidth();
   rnn_dtype compute = bits == 64 ? RNN_F64 : RNN_F32;
   auto& list = kernels.emplace_back();
