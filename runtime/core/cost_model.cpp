@@ -101,7 +101,7 @@ double CostModel::tiles(rnn_tiles tiles, int64_t vectors, const Tile& tile) cons
   const auto whole = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(count)));
   const int64_t before = std::min(whole, probes);
   auto rounds = [&](int64_t items) {
-    return std::max(double(ceilDiv(vectors * items, r_.cores)) * count / double(whole),
+    return std::max(std::ceil(double(vectors) * double(items) / r_.cores) * count / double(whole),
                     items > 0 ? std::min(count, 1.) : 0);
   };
   const double solve = (rounds(before) + rounds(whole - before)) * tile.solve;
@@ -110,8 +110,8 @@ double CostModel::tiles(rnn_tiles tiles, int64_t vectors, const Tile& tile) cons
 }
 
 double CostModel::lanesInVectors(const ScheduleChoice& choice, uint32_t width) const {
-  const double steps =
-      double(std::min(r_.time, checkedProduct(choice.chunk, choice.chunks, "chunk x chunks")));
+  const int64_t whole = checkedProduct(choice.chunk, choice.chunks, "chunk x chunks");
+  const double steps = double(std::clamp<int64_t>(r_.time, 1, whole));
   const double sweeps = sweepsOf(choice.chunk, choice.chunks);
   const double bytes = rowBytes(width) * steps;
   const double pass = steps * vectorStep(width, true) +

@@ -15,7 +15,7 @@ constexpr double nanosecond = 1e-9;
 /// Chunks that are tried: powers of two from the first on, as long as a tile's rows stay below the
 /// last.
 constexpr int64_t leastChunk = 16;
-constexpr int64_t mostTileBytes = int64_t(8) * 1024 * 1024;
+constexpr double mostTileBytes = 8 * 1024 * 1024;
 /// Longer chunks win nothing more (cost_model.cpp: a page).
 constexpr int64_t mostChunkBytes = 4096;
 
@@ -74,7 +74,7 @@ ScheduleChoice sequential(const ScheduleRequest& r, const CostModel& model) {
 
 /// Calls consider(chunk) for the lengths that are worth a look, with `columns` columns a row.
 template <class Consider>
-void forChunks(const ScheduleRequest& r, int64_t chunks, int64_t columns, Consider consider) {
+void forChunks(const ScheduleRequest& r, int64_t chunks, double columns, Consider consider) {
   if (r.chunk) {
     consider(r.chunk);
     return;
@@ -84,9 +84,9 @@ void forChunks(const ScheduleRequest& r, int64_t chunks, int64_t columns, Consid
     consider(whole);
     return;
   }
-  const int64_t row = columns * int64_t(r.sequences.size()) * r.elementSize;
+  const double row = columns * double(r.sequences.size()) * r.elementSize;
   for (int64_t chunk = leastChunk; chunk <= whole && chunk * r.elementSize <= mostChunkBytes &&
-                                   (chunk == leastChunk || chunk * row <= mostTileBytes);
+                                   (chunk == leastChunk || double(chunk) * row <= mostTileBytes);
        chunk *= 2) {
     consider(chunk);
   }
@@ -130,7 +130,7 @@ void chunksInVectors(const ScheduleRequest& r, const CostModel& model, rnn_tiles
   if (choice.width == 0) {
     return;
   }
-  forChunks(r, chunks, chunks, [&](int64_t chunk) {
+  forChunks(r, chunks, double(chunks), [&](int64_t chunk) {
     choice.chunk = chunk;
     cheapest.consider(choice, model.chunksInVectors(choice));
   });
@@ -146,7 +146,7 @@ void lanesInVectors(const ScheduleRequest& r, const CostModel& model, rnn_tiles 
   choice.lanes = packForCores(r, model, step);
   choice.chunks = r.chunks ? r.chunks : 16;
   const uint32_t width = choice.lanes.empty() ? r.widths.front() : choice.lanes.front().width;
-  forChunks(r, choice.chunks, width * choice.chunks, [&](int64_t chunk) {
+  forChunks(r, choice.chunks, double(width) * double(choice.chunks), [&](int64_t chunk) {
     choice.chunk = chunk;
     cheapest.consider(choice, model.lanesInVectors(choice, width));
   });

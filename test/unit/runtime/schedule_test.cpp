@@ -2,6 +2,7 @@
 #include "core/schedule.hpp"
 #include "core/status.hpp"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace rnnc::runtime {
@@ -190,6 +191,25 @@ TEST(Schedule, FixedDetailsAreKept) {
   EXPECT_EQ(chooseSchedule(r).chosen.vector, RNN_VECTOR_LANES);
   r.carry = 0;
   EXPECT_FALSE(chooseSchedule(r).chosen.parallel);
+}
+
+// Estimates of what nobody can run are still estimates; the sanitizers watch.
+TEST(Schedule, AbsurdSizes) {
+  for (int64_t lanes : {int64_t(0), int64_t(1), int64_t(1) << 40}) {
+    for (int64_t time : {int64_t(0), int64_t(1), int64_t(1) << 50}) {
+      for (rnn_vector vector : {RNN_VECTOR_AUTO, RNN_VECTOR_CHUNKS, RNN_VECTOR_LANES}) {
+        for (int64_t chunks : {int64_t(0), int64_t(16), int64_t(1) << 40}) {
+          ScheduleRequest r = gru(lanes, time, 2);
+          r.schedule = RNN_SCHEDULE_PARALLEL;
+          r.vector = vector;
+          r.chunks = chunks;
+          const ScheduleChoice choice = chooseSchedule(r).chosen;
+          EXPECT_TRUE(std::isfinite(choice.seconds) && choice.seconds >= 0);
+          EXPECT_GT(choice.chunk, 0);
+        }
+      }
+    }
+  }
 }
 
 TEST(Schedule, UnknownCostIsSaidSo) {
