@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/plan.hpp"
+#include "core/report.hpp"
 #include "cpu/carver.hpp"
 
 namespace rnnc::runtime::cpu {
@@ -14,6 +15,7 @@ namespace rnnc::runtime::cpu {
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
+  Progress progress;
 };
 
 template <class F>
