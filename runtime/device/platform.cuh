@@ -1,36 +1,17 @@
-// The few places where a kernel meets the machine: memory, asynchronous copies, bits.
+// The few places where a kernel meets the machine: memory and asynchronous copies;
+// math_platform.cuh has bits and instructions.
 //
 // Everything else in this folder is plain C++ that a host compiler takes too. There, with
 // RNN_HOST_CUDA, the test library host_cuda stands in for the machine and counts what happens.
 #pragma once
 
+#include "rnn/math_platform.cuh"
+
 namespace rnn {
 
-/// An integer as wide as the number.
-template <class real>
-struct bits_of;
-template <>
-struct bits_of<float> {
-  using type = unsigned int;
-};
-template <>
-struct bits_of<double> {
-  using type = unsigned long long;
-};
-
-__device__ inline unsigned int bits(float x) {
-  return static_cast<unsigned int>(__float_as_int(x));
-}
-__device__ inline unsigned long long bits(double x) {
-  return static_cast<unsigned long long>(__double_as_longlong(x));
-}
-
-/// a * b + c, rounded once.
-__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
-
-__device__ inline float magnitude(float x) { return fabsf(x); }
-__device__ inline double magnitude(double x) { return fabs(x); }
+using elementary::bits;      // the same bits as an unsigned integer
+using elementary::fused;     // a * b + c, rounded once
+using elementary::magnitude; // |x|
 
 /// Largest finite, smallest positive number, and infinity.
 template <class real>
