@@ -77,16 +77,22 @@ __device__ inline real estrin(real x, list<real, n> c) {
   }
 }
 
-/// 1 / d correctly rounded, where d and 1 / d are normal numbers, whatever the instruction's last
-/// bit is: so the bits are the same on every GPU and on the host. NaN stays; 1 / infinity is NaN.
-__device__ inline float reciprocal(float d) {
-  float y = rcp_approximate(d);
+/// 1 / d from a seed y: in f32 correctly rounded where y is within an ulp, in f64 where y is within
+/// 2^-18 of it, relatively (d's mantissa may not be all ones: then the last bit may differ).
+__device__ inline float reciprocal_from(float y, float d) {
   return fused(y, fused(-d, y, 1.0f), y);
 }
-__device__ inline double reciprocal(double d) {
-  double y = rcp_approximate(d), e = fused(-d, y, 1.0);
+__device__ inline double reciprocal_from(double y, double d) {
+  double e = fused(-d, y, 1.0);
   y = fused(y, fused(e, e, e), y);
   return fused(y, fused(-d, y, 1.0), y);
+}
+
+/// 1 / d, where d and 1 / d are normal numbers: the same bits on every GPU and on the host,
+/// whatever the instruction's last bit is. NaN stays; 1 / infinity is NaN.
+template <class real>
+__device__ inline real reciprocal(real d) {
+  return reciprocal_from(rcp_approximate(d), d);
 }
 
 /// n / d correctly rounded, where d, 1 / d, n / d and the remainder are normal numbers, or n = 0.
@@ -96,23 +102,26 @@ __device__ inline real quotient(real n, real d) {
   return fused(fused(-d, q, n), y, q);
 }
 
-/// 1 / sqrt(x), for every x. f32: rounded correctly whatever the instruction's last bits are.
+/// y (1 + e / 2) with e = 1 - a y^2: one step towards 1 / sqrt(a), a's own and a y's rounding
+/// errors taken in. In f32 correctly rounded where y is within two ulp.
+template <class real>
+__device__ inline real reciprocal_root_from(real y, real a) {
+  real product = a * y, lost = fused(a, y, -product);
+  real e = fused(-lost, y, fused(-product, y, real(1)));
+  return fused(y, real(0.5) * e, y);
+}
+
+/// 1 / sqrt(x), for every x; the same bits everywhere in f32.
 template <class real>
 __device__ inline real reciprocal_root(real x) {
   // The instruction takes denormal numbers for 0.
   bool denormal = magnitude(x) < number<real>(0x1p-126, 0x1p-1022) && x != real(0);
   real a = denormal ? x * number<real>(0x1p24, 0x1p54) : x;
-  real y = rsqrt_approximate(a);
-  // y (1 + e / 2), e = 1 - a y^2 with the rounding error of a y; again, as f64's first is short.
-  real refined = y;
-#pragma unroll
-  for (int i = 0; i < (sizeof(real) == 4 ? 1 : 3); ++i) {
-    real product = a * refined, lost = fused(a, refined, -product);
-    real e = fused(-lost, refined, fused(-product, refined, real(1)));
-    refined = fused(refined, real(0.5) * e, refined);
-  }
-  refined = refined == refined ? refined : y; // 0 and infinity
-  return denormal ? refined * number<real>(0x1p12, 0x1p27) : refined;
+  real seed = rsqrt_approximate(a), y = reciprocal_root_from(seed, a);
+  if constexpr (sizeof(real) == 8) // whose seed has 19 bits or more
+    y = reciprocal_root_from(reciprocal_root_from(y, a), a);
+  y = y == y ? y : seed; // 0 and infinity
+  return denormal ? y * number<real>(0x1p12, 0x1p27) : y;
 }
 
 /// The sign bit of x alone, and x with its sign turned where that bit is set.

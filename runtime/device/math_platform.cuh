@@ -58,6 +58,11 @@ __device__ inline real at_most(real x, real bound) {
   return x > bound ? bound : x;
 }
 
+/// One in the last place of a float, relatively.
+inline double ulp_of(double x) {
+  return 0x1p-23 * from_bits(to_bits(magnitude(x)) & 0x7ff0000000000000ull) / magnitude(x);
+}
+
 /// What the instructions with .ftz do to denormal numbers.
 __device__ inline float flushed(float x) {
   return magnitude(x) < 0x1p-126f ? with_sign(0.0f, x) : x;
@@ -124,7 +129,7 @@ __device__ inline float at_most(float x, float bound) { return x > bound ? bound
 
 // One issue slot each, on the special-function unit; sqrt two. Denormal arguments and results count
 // as 0. The bounds are of the relative error, as NVIDIA states them or wider.
-RNN_APPROXIMATE(rcp_approximate, "rcp.approx.ftz.f32", 0x1p-23, 1.0 / x)
+RNN_APPROXIMATE(rcp_approximate, "rcp.approx.ftz.f32", ulp_of(1.0 / x), 1.0 / x)
 RNN_APPROXIMATE(ex2_approximate, "ex2.approx.ftz.f32", 0x1p-22, __builtin_exp2(double(x)))
 
 RNN_APPROXIMATE(rsqrt_approximate, "rsqrt.approx.ftz.f32", 0x1p-22, 1.0 / __builtin_sqrt(double(x)))

@@ -21,7 +21,7 @@ __device__ inline float special_sigmoid(float x) {
 __device__ inline float special_tanh(float x) {
   constexpr auto c = terms<float>(tanh_near_f32(), tanh_near_f32());
   float far = fused(rcp_approximate(1.0f + ex2_approximate(x * float(2 * log2_e()))), -2.0f, 1.0f);
-  float square = x * x, near = fused(x * square, fused(square, c.at[1], c.at[0]), x);
+  float square = x * x, near = x * fused(square, fused(square, c.at[1], c.at[0]), 1.0f);
   return magnitude(x) < 0.28f ? near : far;
 }
 

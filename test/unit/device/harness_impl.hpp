@@ -96,9 +96,8 @@ problem<Cell, rank>::problem(const setting& s)
 }
 
 template <class Cell, int rank>
-auto problem<Cell, rank>::args()
-    -> rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> {
-  rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> a{};
+auto problem<Cell, rank>::args() -> args_type {
+  args_type a{};
   const auto bind = [](auto& slot, array<real>& from) {
     slot.data = from.begin();
     std::copy(from.strides.begin(), from.strides.end(), slot.stride);
@@ -223,7 +222,7 @@ void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks
 
 template <class Cell, int rank>
 template <class Policy>
-outcome problem<Cell, rank>::check() {
+outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
   host_cuda::options how;
   how.seed = s_.order;
   how.guard = true;
@@ -242,7 +241,7 @@ outcome problem<Cell, rank>::check() {
   constexpr auto shape = rnn::forward_shape<Cell, Policy>();
   outcome out;
   out.run = host_cuda::launch(how, s_.blocks, dim3(Policy::lanes, Policy::chunks),
-                              shape.bytes(sizeof(real)), kernel<Cell, Policy, rank>, args());
+                              shape.bytes(sizeof(real)), kernel, args());
   out.report = report_;
   EXPECT_EQ(out.run.error, "") << describe(s_);
   if (!out.run.ok()) {

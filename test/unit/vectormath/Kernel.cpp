@@ -74,7 +74,7 @@ struct Body {
 
 } // namespace
 
-OwningOpRef<ModuleOp> Kernels::mapModule(const Function& f, Type element, int64_t width,
+OwningOpRef<ModuleOp> Kernels::mapModule(const Operation& f, Type element, int64_t width,
                                          llvm::StringRef name) {
   Body body(context, element, width, name);
   OpBuilder& b = body.b;
@@ -84,7 +84,7 @@ OwningOpRef<ModuleOp> Kernels::mapModule(const Function& f, Type element, int64_
                        OpBuilder::InsertionGuard guard(b);
                        b = inner;
                        Value x = body.load(body.at(0, i));
-                       Value y = f.binary ? body.load(body.at(1, i)) : Value();
+                       Value y = f.function.binary ? body.load(body.at(1, i)) : Value();
                        body.store(f.build(b, loc, x, y), body.at(2, i));
                        scf::YieldOp::create(b, loc);
                      });
@@ -92,7 +92,7 @@ OwningOpRef<ModuleOp> Kernels::mapModule(const Function& f, Type element, int64_
   return std::move(body.module);
 }
 
-OwningOpRef<ModuleOp> Kernels::chainModule(const Function& f, Type element, int64_t width,
+OwningOpRef<ModuleOp> Kernels::chainModule(const Operation& f, Type element, int64_t width,
                                            llvm::StringRef name) {
   Body body(context, element, width, name);
   OpBuilder& b = body.b;
@@ -121,28 +121,28 @@ Type Kernels::type<double>() {
 }
 
 template <typename T>
-Map<T> Kernels::map(const Function& f, Shape shape) {
+Map<T> Kernels::map(const Operation& f, Shape shape) {
   std::string name = "map" + std::to_string(count++);
   auto module = mapModule(f, type<T>(), shape.width, name);
   return reinterpret_cast<Map<T>>(orExit(jit(shape).compile(*module, name)));
 }
 
 template <typename T>
-Chain<T> Kernels::chain(const Function& f, Shape shape) {
+Chain<T> Kernels::chain(const Operation& f, Shape shape) {
   std::string name = "chain" + std::to_string(count++);
   auto module = chainModule(f, type<T>(), shape.width, name);
   return reinterpret_cast<Chain<T>>(orExit(jit(shape).compile(*module, name)));
 }
 
 template <typename T>
-std::string Kernels::assembly(const Function& f, Shape shape) {
+std::string Kernels::assembly(const Operation& f, Shape shape) {
   auto module = mapModule(f, type<T>(), shape.width, "map");
   return orExit(rnnc::emitAssembly(*module, target(shape)));
 }
 
-template Map<float> Kernels::map<float>(const Function&, Shape);
-template Map<double> Kernels::map<double>(const Function&, Shape);
-template Chain<float> Kernels::chain<float>(const Function&, Shape);
-template Chain<double> Kernels::chain<double>(const Function&, Shape);
-template std::string Kernels::assembly<float>(const Function&, Shape);
-template std::string Kernels::assembly<double>(const Function&, Shape);
+template Map<float> Kernels::map<float>(const Operation&, Shape);
+template Map<double> Kernels::map<double>(const Operation&, Shape);
+template Chain<float> Kernels::chain<float>(const Operation&, Shape);
+template Chain<double> Kernels::chain<double>(const Operation&, Shape);
+template std::string Kernels::assembly<float>(const Operation&, Shape);
+template std::string Kernels::assembly<double>(const Operation&, Shape);

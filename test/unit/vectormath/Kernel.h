@@ -1,7 +1,8 @@
 //===- Kernel.h - functions compiled to loops over arrays ------------------------------------===//
 #pragma once
 
-#include "Functions.h"
+#include "Operations.h"
+#include "Sweep.h"
 #include "Target/Cpu/Jit.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -16,9 +17,7 @@ struct Shape {
   const char* arch = "native";
 };
 
-/// out[i] = f(a[i], b[i]) for n elements, n a multiple of the width; b is unused for one argument.
-template <typename T>
-using Map = void (*)(const T* a, const T* b, T* out, int64_t n);
+using elementary::Map; // n is a multiple of the width
 
 /// `steps` times h = f(h * c + d).
 template <typename T>
@@ -29,18 +28,18 @@ class Kernels {
 public:
   Kernels();
   template <typename T>
-  Map<T> map(const Function& function, Shape shape);
+  Map<T> map(const Operation& operation, Shape shape);
   template <typename T>
-  Chain<T> chain(const Function& function, Shape shape);
+  Chain<T> chain(const Operation& operation, Shape shape);
   /// The machine code of a map, for reading.
   template <typename T>
-  std::string assembly(const Function& function, Shape shape);
+  std::string assembly(const Operation& operation, Shape shape);
 
 private:
   rnnc::Jit& jit(Shape shape);
-  mlir::OwningOpRef<mlir::ModuleOp> mapModule(const Function& function, mlir::Type element,
+  mlir::OwningOpRef<mlir::ModuleOp> mapModule(const Operation& operation, mlir::Type element,
                                               int64_t width, llvm::StringRef name);
-  mlir::OwningOpRef<mlir::ModuleOp> chainModule(const Function& function, mlir::Type element,
+  mlir::OwningOpRef<mlir::ModuleOp> chainModule(const Operation& operation, mlir::Type element,
                                                 int64_t width, llvm::StringRef name);
   template <typename T>
   mlir::Type type();

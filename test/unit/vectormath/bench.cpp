@@ -36,7 +36,7 @@ struct Timing {
 };
 
 template <typename T>
-static Timing<T> timeOf(Kernels& kernels, const Function& f, int64_t width) {
+static Timing<T> timeOf(Kernels& kernels, const Operation& f, int64_t width) {
   constexpr int64_t kSteps = 20000, kElements = 4096;
   int64_t lanes = std::max<int64_t>(width, 1);
   std::vector<T> h(lanes, T(.3)), c(lanes, T(-.9)), d(lanes, T(.4)), in(kElements), out(kElements);
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   Kernels kernels;
   std::vector<llvm::StringRef> args(argv + 1, argv + argc);
   if (args.size() >= 3 && args[0] == "--asm") {
-    const Function& f = function(args[1]);
+    const Operation& f = operation(args[1]);
     int64_t width = 0;
     args[2].getAsInteger(10, width);
     bool twice = llvm::is_contained(args, "f64"), fused = !llvm::is_contained(args, "separate");
@@ -82,17 +82,17 @@ int main(int argc, char** argv) {
     return 0;
   }
   llvm::outs() << "ns a vector            dependent chain         independent\n";
-  for (const Function& f : functions()) {
-    if (!args.empty() && !llvm::is_contained(args, f.name))
+  for (const Operation& f : operations()) {
+    if (!args.empty() && !llvm::is_contained(args, f.function.name))
       continue;
     for (int64_t width : {0, 8, 16, 64}) {
       auto t = timeOf<float>(kernels, f, width);
-      llvm::outs() << llvm::format("%-10s f32 x %-3d %14.2f %20.2f\n", f.name, int(width), t.chain,
+      llvm::outs() << llvm::format("%-10s f32 x %-3d %14.2f %20.2f\n", f.function.name, int(width), t.chain,
                                    t.map);
     }
     for (int64_t width : {0, 8, 32}) {
       auto t = timeOf<double>(kernels, f, width);
-      llvm::outs() << llvm::format("%-10s f64 x %-3d %14.2f %20.2f\n", f.name, int(width), t.chain,
+      llvm::outs() << llvm::format("%-10s f64 x %-3d %14.2f %20.2f\n", f.function.name, int(width), t.chain,
                                    t.map);
     }
   }

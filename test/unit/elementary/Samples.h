@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace vectormath {
+namespace elementary {
 
 /// A kind of argument; every function is tried on every kind.
 enum class Region {
@@ -20,6 +20,7 @@ enum class Region {
   kInteger, // small whole numbers and their halves
   kCount
 };
+/// kCount stands for the special values.
 const char* nameOf(Region region);
 
 template <typename T>
@@ -33,4 +34,4 @@ T sampleExponent(T base, std::mt19937_64& random);
 template <typename T>
 std::vector<T> specials();
 
-} // namespace vectormath
+} // namespace elementary

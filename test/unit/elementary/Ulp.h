@@ -9,7 +9,7 @@
 
 #include "Functions.h"
 
-namespace vectormath {
+namespace elementary {
 
 /// The errors of results of single precision against a reference in double precision.
 void ulpErrors(const float* got, const double* want, double* errors, int64_t n);
@@ -35,4 +35,4 @@ private:
   mpfr_t a, b, exact, bounded, difference;
 };
 
-} // namespace vectormath
+} // namespace elementary

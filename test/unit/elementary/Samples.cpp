@@ -8,12 +8,13 @@
 #include <mpfr.h>
 #include <type_traits>
 
-using namespace vectormath;
+using namespace elementary;
 
-const char* vectormath::nameOf(Region region) {
-  constexpr const char* names[] = {"any pattern", "unit",  "moderate", "range",  "near one",
-                                   "near pi/2 k", "edges", "denormal", "integer"};
-  static_assert(std::size(names) == static_cast<size_t>(Region::kCount));
+const char* elementary::nameOf(Region region) {
+  static constexpr const char* names[] = {"any pattern", "unit",        "moderate", "range",
+                                          "near one",    "near pi/2 k", "edges",    "denormal",
+                                          "integer",     "specials"};
+  static_assert(std::size(names) == static_cast<size_t>(Region::kCount) + 1);
   return names[static_cast<size_t>(region)];
 }
 
@@ -99,7 +100,7 @@ static T edge(std::mt19937_64& random) {
 }
 
 template <typename T>
-T vectormath::sample(Region region, std::mt19937_64& random) {
+T elementary::sample(Region region, std::mt19937_64& random) {
   using Limits = std::numeric_limits<T>;
   constexpr T kRange = sizeof(T) == 8 ? 800 : 110;
   switch (region) {
@@ -133,13 +134,13 @@ T vectormath::sample(Region region, std::mt19937_64& random) {
 }
 
 template <typename T>
-T vectormath::sampleExponent(T base, std::mt19937_64& random) {
+T elementary::sampleExponent(T base, std::mt19937_64& random) {
   T octaves = uniform<T>(-1.2, 1.2, random) * std::numeric_limits<T>::max_exponent;
   return octaves / std::log2(std::fabs(base));
 }
 
 template <typename T>
-std::vector<T> vectormath::specials() {
+std::vector<T> elementary::specials() {
   using Limits = std::numeric_limits<T>;
   T big = std::ldexp(T(1), Limits::digits); // an even number; one less is odd
   std::vector<T> list = {0,
@@ -170,9 +171,9 @@ std::vector<T> vectormath::specials() {
   return list;
 }
 
-template float vectormath::sample(Region, std::mt19937_64&);
-template double vectormath::sample(Region, std::mt19937_64&);
-template float vectormath::sampleExponent(float, std::mt19937_64&);
-template double vectormath::sampleExponent(double, std::mt19937_64&);
-template std::vector<float> vectormath::specials();
-template std::vector<double> vectormath::specials();
+template float elementary::sample(Region, std::mt19937_64&);
+template double elementary::sample(Region, std::mt19937_64&);
+template float elementary::sampleExponent(float, std::mt19937_64&);
+template double elementary::sampleExponent(double, std::mt19937_64&);
+template std::vector<float> elementary::specials();
+template std::vector<double> elementary::specials();

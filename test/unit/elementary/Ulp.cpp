@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-using namespace vectormath;
+using namespace elementary;
 
 static constexpr double kWrong = std::numeric_limits<double>::infinity();
 
-void vectormath::ulpErrors(const float* got, const double* want, double* errors, int64_t n) {
+void elementary::ulpErrors(const float* got, const double* want, double* errors, int64_t n) {
   constexpr uint64_t kSign = uint64_t(1) << 63, kExponent = uint64_t(0x7ff) << 52;
   constexpr uint64_t kLeast = uint64_t(1023 - 126) << 52, kMost = uint64_t(1023 + 127) << 52;
   for (int64_t i = 0; i < n; ++i) { // no branches: the compiler makes vectors of it
@@ -31,7 +31,7 @@ void vectormath::ulpErrors(const float* got, const double* want, double* errors,
   }
 }
 
-double vectormath::ulpError(float got, double want) {
+double elementary::ulpError(float got, double want) {
   double error;
   ulpErrors(&got, &want, &error, 1);
   return error;
