@@ -1,4 +1,6 @@
+import json
 import os
+import subprocess
 
 import lit.formats
 
@@ -15,6 +17,15 @@ config.environment["HOME"] = config.test_exec_root
 config.substitutions.append(("%examples", os.path.join(config.rnn_source, "examples")))
 config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%source", config.rnn_source))
+config.substitutions.append(("%build", config.rnn_build))
+
+# NVRTC as the user's own environment has it, which tests do not.
+doctor = subprocess.run([os.path.join(config.rnn_build, "bin", "rnnc"), "doctor", "--json"],
+                        capture_output=True, text=True)
+nvrtc = json.loads(doctor.stdout)["cuda"]["nvrtc"] if doctor.stdout else {"found": False}
+if nvrtc["found"]:
+    config.available_features.add("nvrtc")
+    config.environment["RNN_NVRTC"] = nvrtc["library"]
 
 # A test with `REQUIRES: soak` runs in `tools/test --soak` only.
 if os.environ.get("RNN_SOAK") == "1":

@@ -55,17 +55,16 @@ void checkOptions(const rnn_plan_options& o) {
 Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rnn_dtype compute,
                      uint32_t width, bool jacobian) {
   const rnn_system_desc& desc = *system.desc;
-  const auto systemIndex = static_cast<uint32_t>(system.desc - table.system);
   for (uint32_t i = 0; i < desc.kernels; ++i) {
     if (desc.kernel[i].compute != compute || desc.kernel[i].width != width) {
       continue;
     }
     Kernel kernel{width, desc.kernel[i].shoot, desc.kernel[i].shoot_jacobian};
     if (!kernel.shoot) {
-      kernel.shoot = table.resolve(table.resolve_context, systemIndex, i, 0);
+      kernel.shoot = table.resolve(table.resolve_context, system.index, i, 0);
     }
     if (jacobian && !kernel.jacobian) {
-      kernel.jacobian = table.resolve(table.resolve_context, systemIndex, i, 1);
+      kernel.jacobian = table.resolve(table.resolve_context, system.index, i, 1);
     }
     if (!kernel.shoot || (jacobian && !kernel.jacobian)) {
       fail(RNN_INTERNAL, "system {}: the kernel of width {} could not be made", desc.name, width);

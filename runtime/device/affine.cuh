@@ -31,13 +31,13 @@ __device__ inline real mismatch(real e, real u) {
     return real(0);
   }
   const real ratio = magnitude(e - u) / (real(1) + magnitude(u));
-  const real positive = ratio > real(0) ? ratio : limits<real>::smallest;
-  return ratio <= limits<real>::largest ? positive : limits<real>::infinity();
+  const real positive = ratio > real(0) ? ratio : limits<real>::smallest();
+  return ratio <= limits<real>::largest() ? positive : limits<real>::infinity();
 }
 
 template <class real>
 __device__ inline bool finite(real x) {
-  return magnitude(x) <= limits<real>::largest;
+  return magnitude(x) <= limits<real>::largest();
 }
 
 namespace detail {

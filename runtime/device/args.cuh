@@ -47,7 +47,7 @@ struct forward_report {
 /// only if no later step reads what an earlier one writes.
 template <int states, int inputs, int params, int outputs, int rank>
 struct forward_args {
-  static constexpr int axes = rank; ///< lane axes
+  enum { axes = rank }; ///< lane axes
 
   long long batch, time;               ///< any, 0 included
   long long lanes[at_least_one(rank)]; ///< sizes of the lane axes

@@ -70,7 +70,7 @@ private:
 /// outputs.
 template <class Cell>
 struct results_of {
-  static constexpr int size = Cell::stored::size + Cell::outputs;
+  enum { size = Cell::stored::size + Cell::outputs };
 
   /// f(constant<result>, slot).
   template <class Args, class F>
@@ -81,7 +81,7 @@ struct results_of {
       }
     });
     each<Cell::outputs>(
-        [&](auto o) { f(constant<Cell::stored::size + o.value>(), args.output[o]); });
+        [&](auto o) { f(constant<Cell::stored::size + int(o.value)>(), args.output[o]); });
   }
 
   template <class real, int n, int m>
@@ -92,7 +92,7 @@ struct results_of {
         result[Cell::stored::position(i.value)] = next[i];
       }
     });
-    each<Cell::outputs>([&](auto o) { result[Cell::stored::size + o.value] = output[o]; });
+    each<Cell::outputs>([&](auto o) { result[Cell::stored::size + int(o.value)] = output[o]; });
   }
 };
 

@@ -1,14 +1,15 @@
 // Lists of places known at compile time, and loops over them whose index is a constant.
 //
 // Arrays that live in registers may be indexed by constants only; these loops guarantee it, where
-// an unrolled loop merely makes it likely.
+// an unrolled loop merely makes it likely. Here and elsewhere constants are enumerators: a static
+// member would be a variable in the PTX.
 #pragma once
 
 namespace rnn {
 
 template <int n>
 struct constant {
-  static constexpr int value = n;
+  enum { value = n };
   __device__ constexpr operator int() const { return n; }
 };
 
@@ -47,7 +48,7 @@ __device__ __forceinline__ void each_while(F&& f) {
 /// Numbers in ascending order.
 template <int... numbers>
 struct indices {
-  static constexpr int size = sizeof...(numbers);
+  enum { size = sizeof...(numbers) };
   /// How many are less than n: the position of n, if it is there.
   static constexpr int position(int n) { return ((numbers < n ? 1 : 0) + ... + 0); }
   static constexpr bool contains(int n) { return ((numbers == n) || ... || false); }
@@ -56,14 +57,14 @@ struct indices {
 /// A place of a matrix.
 template <int i, int j>
 struct at {
-  static constexpr int row = i, column = j;
+  enum { row = i, column = j };
 };
 
 /// The places of a k x k matrix that are not identically zero, row-major. The numbers of such a
 /// matrix are an array of length `size`.
 template <int k, class... places>
 struct pattern {
-  static constexpr int states = k, size = sizeof...(places);
+  enum { states = k, size = sizeof...(places) };
 
   static constexpr int position(int i, int j) {
     return ((places::row * k + places::column < i * k + j ? 1 : 0) + ... + 0);

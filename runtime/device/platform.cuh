@@ -18,13 +18,15 @@ template <class real>
 struct limits;
 template <>
 struct limits<float> {
-  static constexpr float largest = 0x1.fffffep+127f, smallest = 0x1p-149f;
-  static __device__ float infinity() { return __int_as_float(0x7f800000); }
+  static constexpr float largest() { return 0x1.fffffep+127f; }
+  static constexpr float smallest() { return 0x1p-149f; }
+  static __device__ float infinity() { return elementary::from_bits(0x7f800000u); }
 };
 template <>
 struct limits<double> {
-  static constexpr double largest = 0x1.fffffffffffffp+1023, smallest = 0x1p-1074;
-  static __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000); }
+  static constexpr double largest() { return 0x1.fffffffffffffp+1023; }
+  static constexpr double smallest() { return 0x1p-1074; }
+  static __device__ double infinity() { return elementary::from_bits(0x7ff0000000000000ull); }
 };
 
 /// Global memory is read and written through these two alone, and copy_async.

@@ -1,8 +1,8 @@
 // What a policy says, and what it costs in shared memory. Host and device both compute with it.
 //
 //     struct policy {
-//       static constexpr int lanes = 32;  // threads of a block along x, a lane each; a multiple of
-//       32 static constexpr int chunks = 8;  // W: threads along y, a chunk of every lane each
+//       static constexpr int lanes = 32;  // threads of a block along x, a lane each
+//       static constexpr int chunks = 8;  // W: threads along y, a chunk of every lane each
 //       static constexpr int steps = 16;  // C: steps of a chunk
 //       static constexpr rnn::staging stage = rnn::staging::registers;
 //     };
@@ -42,7 +42,7 @@ struct shared_shape {
   constexpr int result_rows() const { return input_buffers() > 0 ? results * steps : 0; }
 
   /// The block's notes (report.cuh), behind all rows.
-  static constexpr int notes_bytes = 112;
+  enum { notes_bytes = 112 };
 
   /// What the launch must ask for.
   constexpr long long bytes(int bytes_per_number) const {

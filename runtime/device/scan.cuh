@@ -16,7 +16,7 @@ namespace rnn {
 template <class Cell, class Policy, class real>
 class exchange {
 public:
-  static constexpr int k = Cell::states;
+  enum { k = Cell::states };
   using Carry = typename Cell::carry;
 
   __device__ exchange(real* memory, int lane) : column_(memory + lane) {}
@@ -47,7 +47,7 @@ public:
   /// u' of `chunk`, which is not the first.
   __device__ __forceinline__ void correct(int chunk, real (&corrected)[k]) const {
     real defect[k] = {};
-#pragma unroll 2
+#pragma unroll(Carry::size > 4 ? 1 : 2)
     for (int w = 0; w + 1 < chunk; ++w) {
       real next[k];
       each<k>([&](auto i) {

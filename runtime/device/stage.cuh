@@ -185,10 +185,12 @@ public:
   }
 
 private:
-  static constexpr int threads = Policy::lanes * Policy::chunks;
-  static constexpr int results = results_of<Cell>::size;
-  static constexpr int buffers = Policy::stage == staging::shared ? 2 : 1;
-  static constexpr int buffer_rows = Policy::steps * Cell::inputs;
+  enum {
+    threads = Policy::lanes * Policy::chunks,
+    results = results_of<Cell>::size,
+    buffers = Policy::stage == staging::shared ? 2 : 1,
+    buffer_rows = Policy::steps * Cell::inputs
+  };
 
   __device__ __forceinline__ void copy(real* to, long long time, int steps) const {
     if (steps == 0) {

@@ -73,7 +73,7 @@ template <class Cell, class Policy, class Stage>
 class tile_solver {
 public:
   using real = typename number_of<Cell>::type;
-  static constexpr int k = Cell::states;
+  enum { k = Cell::states };
   static_assert(Policy::lanes == 32 && Policy::chunks <= 32, "a warp holds the lanes of a block");
 
   /// `valid`: the thread's lane exists. `steps`: of the thread's chunk, 0 where the lane does not

@@ -9,11 +9,6 @@ namespace host_cuda::detail {
 
 namespace {
 
-bool same_place(const place& a, const place& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         (a.file_name() == b.file_name() || std::string(a.file_name()) == b.file_name());
-}
-
 int block_answer(operation kind, const std::vector<thread*>& threads) {
   const auto holds = [](const thread* who) { return who->value != 0; };
   switch (kind) {
@@ -28,8 +23,9 @@ int block_answer(operation kind, const std::vector<thread*>& threads) {
   }
 }
 
-void count_meeting(launch_state& state, std::uint64_t& kind) {
+void count_meeting(launch_state& state, std::uint64_t& kind, std::size_t site) {
   ++kind;
+  ++state.report.call_sites[site].times;
   if (++state.meetings > state.how.meeting_limit) {
     fail({.text = format("the block has met %llu times and goes on: an endless loop?",
                          static_cast<unsigned long long>(state.meetings)),
@@ -40,15 +36,17 @@ void count_meeting(launch_state& state, std::uint64_t& kind) {
 void open_barrier(launch_state& state, thread& last) {
   static char barrier; // where the block's threads meet
   for (const thread* who : state.threads) {
-    if (who->kind != last.kind || !same_place(who->where, last.where)) {
+    if (who->site != last.site) {
       fail({.text = "divergent barrier: the threads of the block are at different ones",
             .whole_block = true});
     }
   }
-  count_meeting(state, state.report.barriers);
+  count_meeting(state, state.report.barriers, last.site);
   state.at_barrier = 0;
   const int answer = block_answer(last.kind, state.threads);
-  order(state.threads, false, &barrier);
+  if (last.site != state.removed_site) {
+    order(state.threads, false, &barrier);
+  }
   for (thread* who : state.threads) {
     who->answer = static_cast<std::uint64_t>(answer);
     make_ready(*who);
@@ -131,6 +129,10 @@ std::uint64_t reduce(operation kind, const std::vector<thread*>& lanes) {
   return total;
 }
 
+thread& lane_of(const launch_state& state, const thread& who, int lane) {
+  return *state.threads[static_cast<std::size_t>(who.warp * warp_size + lane)];
+}
+
 void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes) {
   if (is_shuffle(who.kind)) {
     const int source = source_of(who);
@@ -138,7 +140,7 @@ void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes)
       fail(who,
            describe_call(who) + format(": reads lane %d, which the mask does not name", source));
     }
-    who.answer = state.threads[static_cast<std::size_t>(who.warp * warp_size + source)]->value;
+    who.answer = lane_of(state, who, source).value;
   } else if (who.kind >= operation::reduce_add) {
     who.answer = reduce(who.kind, lanes);
   } else if (who.kind != operation::syncwarp) {
@@ -147,37 +149,50 @@ void answer(launch_state& state, thread& who, const std::vector<thread*>& lanes)
   }
 }
 
-// The threads of the mask, or an error: the mask is wrong, or another lane can never come.
-std::vector<thread*> lanes_of(launch_state& state, thread& who) {
-  if (!(who.mask >> who.lane & 1)) {
-    fail(who,
-         describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
-  }
-  std::vector<thread*> lanes;
+// The first lane of a group comes: fails where the mask names a lane that can never come.
+void check_mask(launch_state& state, thread& who) {
   for (unsigned left = who.mask; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const auto index = static_cast<std::size_t>(who.warp * warp_size + lane);
-    if (index >= state.threads.size()) {
+    if (static_cast<std::size_t>(who.warp * warp_size + lane) >= state.threads.size()) {
       fail(who, describe_call(who) + format(": the mask names lane %d, but the block's last warp "
                                             "has %zu lanes",
                                             lane, state.threads.size() % warp_size));
     }
-    thread& other = *state.threads[index];
+    thread& other = lane_of(state, who, lane);
     if (other.state == thread_state::finished) {
       fail(who, describe_call(who) + format(": the mask names lane %d, which has returned", lane));
     }
-    const bool same =
-        other.kind == who.kind && other.mask == who.mask && same_place(other.where, who.where);
-    if (other.state == thread_state::waiting && other.kind > operation::barrier_or && !same &&
+    // Each waits for the other, and not at the same operation.
+    if (other.state == thread_state::waiting && other.kind > operation::barrier_or &&
         (other.mask >> who.lane & 1)) {
       fail({.text = describe_call(who) + format(": lane %d of the mask is at ", lane) +
                     describe_call(other),
             .about = &who,
             .others = {&other}});
     }
-    lanes.push_back(&other);
   }
-  return lanes;
+}
+
+// Enters the caller; true where it is the last of its mask.
+bool join_group(launch_state& state, thread& who) {
+  if (!(who.mask >> who.lane & 1)) {
+    fail(who,
+         describe_call(who) + format(": the mask does not name the calling lane %d", who.lane));
+  }
+  auto& groups = state.warp_groups[static_cast<std::size_t>(who.warp)];
+  auto group = std::ranges::find_if(
+      groups, [&](const warp_group& g) { return g.site == who.site && g.mask == who.mask; });
+  if (group == groups.end()) {
+    check_mask(state, who);
+    group = groups.insert(group, {who.site, who.mask, 0});
+  }
+  who.state = thread_state::waiting;
+  group->arrived |= 1u << who.lane;
+  if (group->arrived != group->mask) {
+    return false;
+  }
+  groups.erase(group);
+  return true;
 }
 
 // A sync address for each warp and each lowest lane of a mask: whoever meets there twice has that
@@ -187,15 +202,37 @@ void* sync_of(const thread& who) {
   return &places[who.warp][std::countr_zero(who.mask)];
 }
 
+// Everybody has come: the results, and all go on.
+void complete_group(launch_state& state, const thread& last) {
+  std::vector<thread*>& lanes = state.lanes;
+  lanes.clear();
+  for (unsigned left = last.mask; left; left &= left - 1) {
+    lanes.push_back(&lane_of(state, last, std::countr_zero(left)));
+  }
+  for (thread* who : lanes) {
+    answer(state, *who, lanes);
+  }
+  count_meeting(state, state.report.warp_operations, last.site);
+  if (last.site != state.removed_site) {
+    order(lanes, false, sync_of(last));
+  }
+  for (thread* who : lanes) {
+    make_ready(*who);
+  }
+}
+
 } // namespace
 
 int meet_block(operation kind, int predicate, place where) {
   thread& who = this_thread(name_of(kind));
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
+  who.site = site_of(state, kind, where);
+  if (who.site == state.removed_site && kind == operation::barrier) {
+    return 0;
+  }
   who.kind = kind;
   who.value = predicate != 0;
-  who.where = where;
   who.state = thread_state::waiting;
   if (++state.at_barrier == static_cast<int>(state.threads.size())) {
     open_barrier(state, who);
@@ -207,32 +244,22 @@ int meet_block(operation kind, int predicate, place where) {
 std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int lane, int width,
                         place where, int* all) {
   thread& who = this_thread(name_of(kind));
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
+  who.site = site_of(state, kind, where);
+  if (who.site == state.removed_site && kind == operation::syncwarp) {
+    return 0;
+  }
   who.kind = kind;
-  who.mask = mask;
+  who.mask = mask ^ state.how.fault.flipped_lanes;
   who.value = value;
   who.source_lane = lane;
   who.width = width;
-  who.where = where;
   if (is_shuffle(kind) && (width <= 0 || width > warp_size || (width & (width - 1)))) {
     fail(who, describe_call(who) + format(": width %d is none of 1, 2, 4, 8, 16, 32", width));
   }
-  const std::vector<thread*> lanes = lanes_of(state, who);
-  who.state = thread_state::waiting;
-  const bool complete = std::ranges::all_of(lanes, [&](const thread* other) {
-    return other->state == thread_state::waiting && other->kind == kind && other->mask == mask &&
-           same_place(other->where, where);
-  });
-  if (complete) {
-    for (thread* other : lanes) {
-      answer(state, *other, lanes);
-    }
-    count_meeting(state, state.report.warp_operations);
-    order(lanes, false, sync_of(who));
-    for (thread* other : lanes) {
-      make_ready(*other);
-    }
+  if (join_group(state, who)) {
+    complete_group(state, who);
   }
   sleep(who);
   if (all) {
@@ -243,7 +270,7 @@ std::uint64_t meet_warp(operation kind, unsigned mask, std::uint64_t value, int 
 
 unsigned live_lanes() {
   const thread& who = this_thread("__activemask()");
-  quiet scope;
+  const quiet scope;
   unsigned live = 0;
   for (const thread* other : active->threads) {
     if (other->warp == who.warp && other->state != thread_state::finished) {

@@ -4,7 +4,6 @@
 #include "sanitizers.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,8 +12,9 @@
 #error "host_cuda switches fibers on x86-64 only; write host_cuda_switch for this processor"
 #endif
 
-// void host_cuda_switch(void** from, void* to): saves what a call must preserve, with the control
-// words of both floating-point units, puts the stack pointer into *from and goes on at `to`.
+// void host_cuda_switch(void** from, void* to): saves the registers that a call must preserve, puts
+// the stack pointer into *from and goes on at `to`. The floating-point control words stay as they
+// are: what the launching thread set, such as flushing to zero, holds in all fibers.
 asm(R"(
 .text
 .type host_cuda_switch, @function
@@ -32,15 +32,8 @@ host_cuda_switch:
   .cfi_adjust_cfa_offset 8
   pushq %r15
   .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  stmxcsr (%rsp)
-  fnstcw 4(%rsp)
   movq %rsp, (%rdi)
   movq %rsi, %rsp
-  ldmxcsr (%rsp)
-  fldcw 4(%rsp)
-  addq $8, %rsp
   popq %r15
   popq %r14
   popq %r13
@@ -107,16 +100,12 @@ fiber::fiber(void (*body)(void*), void* context, [[maybe_unused]] const char* na
   mapping_ = static_cast<unsigned char*>(memory);
   stack_ = mapping_ + page;
 
-  // What host_cuda_switch pops: control words, r15 to r12, rbx, rbp, the address to return to. One
-  // word more, so that the stack is aligned where host_cuda_first calls.
-  auto* words = reinterpret_cast<std::uintptr_t*>(stack_ + stack_bytes) - 10;
-  std::uint32_t mxcsr;
-  std::uint16_t x87;
-  asm volatile("stmxcsr %0\n fnstcw %1" : "=m"(mxcsr), "=m"(x87));
-  words[0] = mxcsr | static_cast<std::uintptr_t>(x87) << 32;
-  words[5] = reinterpret_cast<std::uintptr_t>(this);
-  words[6] = reinterpret_cast<std::uintptr_t>(&entry);
-  words[7] = reinterpret_cast<std::uintptr_t>(&host_cuda_first);
+  // What host_cuda_switch pops: r15 to r12, rbx, rbp, the address to return to. Two words more, so
+  // that the stack is aligned where host_cuda_first calls.
+  auto* words = reinterpret_cast<std::uintptr_t*>(stack_ + stack_bytes) - 9;
+  words[4] = reinterpret_cast<std::uintptr_t>(this);
+  words[5] = reinterpret_cast<std::uintptr_t>(&entry);
+  words[6] = reinterpret_cast<std::uintptr_t>(&host_cuda_first);
   top_ = words;
 #ifdef HOST_CUDA_TSAN
   sanitizer_ = __tsan_create_fiber(0);
@@ -143,14 +132,6 @@ void fiber::resume() {
 #endif
 }
 
-void fiber::leave(bool for_good) {
-#ifdef HOST_CUDA_ASAN
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, outside.stack, outside.bytes);
-#endif
-  tell_tsan_switch(outside.sanitizer);
-  host_cuda_switch(&top_, outside.top);
-}
-
 void fiber::arrive() {
 #ifdef HOST_CUDA_ASAN
   __sanitizer_finish_switch_fiber(fake_stack_, &outside.stack, &outside.bytes);
@@ -158,13 +139,12 @@ void fiber::arrive() {
 }
 
 void fiber::suspend() {
-  leave(false);
+#ifdef HOST_CUDA_ASAN
+  __sanitizer_start_switch_fiber(&fake_stack_, outside.stack, outside.bytes);
+#endif
+  tell_tsan_switch(outside.sanitizer);
+  host_cuda_switch(&top_, outside.top);
   arrive();
-}
-
-void fiber::abandon() {
-  leave(true);
-  std::abort(); // nobody resumes it
 }
 
 void fiber::entry(fiber* self) {

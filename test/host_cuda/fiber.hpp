@@ -19,15 +19,13 @@ public:
   void resume();
   // From inside: back to the resume().
   void suspend();
-  // From inside, for ever; the fiber may only be destroyed after that.
-  [[noreturn]] void abandon();
-
+  // In the page that no access survives.
+  bool is_stack_end(const void* address) const { return address >= mapping_ && address < stack_; }
   // ThreadSanitizer's name for the fiber; null without it.
   void* sanitizer_fiber() const { return sanitizer_; }
 
 private:
   [[noreturn]] static void entry(fiber* self);
-  void leave(bool for_good);
   void arrive();
 
   void (*body_)(void*);

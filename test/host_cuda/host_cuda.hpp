@@ -4,7 +4,8 @@
 // thread. See launch.hpp for what a launch checks and counts, memory.hpp for what device code calls
 // in place of PTX. Differences from nvcc: `extern __shared__` does not compile (dynamic shared
 // memory comes from host_cuda::dynamic_shared), `__noinline__` is not a keyword (libstdc++ uses the
-// word), `__CUDA_ARCH__` is not defined, and a thread may not return while others wait for it.
+// word), `__CUDA_ARCH__` is not defined, and a thread may not return while others wait for it. A
+// failed launch leaves its kernel by an exception, so no function of a kernel is noexcept.
 #pragma once
 
 #define RNN_HOST_CUDA 1

@@ -91,7 +91,8 @@ const std::vector<frame>& symbolize(void* wanted, const std::vector<void*>& addr
 // The library's own files, by the end of their folder's name: a build may have made paths relative.
 bool is_ours(const frame& f) {
   return f.location.find("test/host_cuda/") != std::string::npos ||
-         f.function.find("__sanitizer") != std::string::npos || f.function == "backtrace" ||
+         f.function.find("__sanitizer") != std::string::npos ||
+         f.function.starts_with("host_cuda_") || f.function == "backtrace" || f.function == "??" ||
          f.function == "___interceptor_backtrace" || f.function == "__interceptor_backtrace";
 }
 
@@ -143,9 +144,9 @@ std::string stand(const thread& who) {
   case thread_state::finished:
     return "returned from the kernel";
   case thread_state::ready:
-    return "could run";
+    return "could go on";
   default:
-    return "wait at " + describe_call(who);
+    return "waiting at " + describe_call(who);
   }
 }
 
@@ -164,7 +165,7 @@ std::string describe_block(launch_state& state) {
     text += format("  %zu thread%s (%s) %s\n", threads.size(), threads.size() == 1 ? "" : "s",
                    ranges(threads).c_str(), where.c_str());
     if (first.state == thread_state::waiting) {
-      if (!first.abandoned) {
+      if (!first.gave_up) {
         resume_to_capture(state, first);
       }
       text += describe_frames(first);
@@ -195,8 +196,27 @@ const char* name_of(operation kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string describe(const place& where) {
-  return format("%s:%u:%u", where.file_name(), where.line(), where.column());
+std::size_t site_of(launch_state& state, operation kind, const place& where) {
+  for (const known_site& known : state.known_sites) {
+    if (known.line == where.line() && known.column == where.column() && known.kind == kind &&
+        known.file == where.file_name()) {
+      return known.index;
+    }
+  }
+  auto& sites = state.report.call_sites;
+  const std::string text = format("%s:%u:%u", where.file_name(), where.line(), where.column());
+  const auto same = std::ranges::find_if(sites, [&](const call_site& each) {
+    return each.place == text && each.operation == name_of(kind);
+  });
+  const auto index = static_cast<std::size_t>(same - sites.begin());
+  if (same == sites.end()) {
+    sites.push_back({name_of(kind), text, 0});
+  }
+  if (text == state.how.fault.removed) {
+    state.removed_site = index;
+  }
+  state.known_sites.push_back({kind, where.file_name(), where.line(), where.column(), index});
+  return index;
 }
 
 std::string describe_call(const thread& who) {
@@ -204,7 +224,7 @@ std::string describe_call(const thread& who) {
   if (who.kind > operation::barrier_or) {
     text += format(" with mask 0x%08x", who.mask);
   }
-  return text + " at " + describe(who.where);
+  return text + " at " + active->report.call_sites[who.site].place;
 }
 
 void capture_stack(thread& who) {
@@ -223,7 +243,7 @@ std::string describe(launch_state& state, const failure& why) {
   }
   if (why.about) {
     auto& about = const_cast<thread&>(*why.about);
-    if (!about.abandoned) {
+    if (!about.gave_up) {
       resume_to_capture(state, about);
     }
     text += describe_frames(about);

@@ -1,10 +1,12 @@
 // A launch: checks the configuration, prepares memory, runs block after block.
 #include "sanitizers.hpp"
 #include "shared.hpp"
+#include "signals.hpp"
 #include "state.hpp"
 #include "tracking.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <stdexcept>
@@ -27,18 +29,41 @@ std::vector<std::unique_ptr<thread>>& pool() {
   return threads;
 }
 
+// What the kernel's fiber does; nothing is thrown out of it.
+void call_kernel(thread& who, const invocation& kernel) {
+  try {
+    const bool returned = call_guarded(who, kernel);
+    const quiet scope;
+    who.gave_up = !returned;
+    if (returned) {
+      check_copies_awaited(who);
+    }
+  } catch (const giving_up&) {
+    const quiet scope;
+    who.gave_up = true;
+  } catch (const std::exception& error) {
+    const quiet scope;
+    who.gave_up = true;
+    active->failed = std::make_unique<failure>(
+        failure{.text = std::string("an exception: ") + error.what(), .about = &who});
+  }
+}
+
 void run_kernel(void* context) {
   thread& who = *static_cast<thread*>(context);
   begin_quiet();
   const invocation kernel = active->kernel;
+  who.frames.clear();
+  who.gave_up = false;
   who.inside = true;
   end_quiet();
-  kernel.call(kernel.arguments);
-  quiet scope;
-  check_copies_awaited(who);
+  call_kernel(who, kernel);
+  const quiet scope;
   who.inside = false;
-  who.state = thread_state::finished;
-  ++active->finished;
+  if (!who.gave_up) {
+    who.state = thread_state::finished;
+    ++active->finished;
+  }
 }
 
 thread* next_ready(launch_state& state) {
@@ -93,17 +118,17 @@ void prepare_threads(launch_state& state, dim3 block) {
   }
 }
 
-// Lets every thread that a failed launch left inside the kernel give its fiber up.
-void abandon_threads(launch_state& state) {
+// Makes every thread that a failed launch left inside the kernel leave it.
+void unwind_threads(launch_state& state) {
   for (thread* who : state.threads) {
-    if (!who->inside) {
-      continue;
-    }
-    if (!who->abandoned) {
+    if (who->inside) {
       who->wanted = wish::give_up;
       resume(state, *who);
+      who->wanted = wish::go_on;
     }
-    pool()[static_cast<std::size_t>(who->linear)] = std::make_unique<thread>(who->linear);
+    who->state = thread_state::finished;
+    who->open.clear();
+    who->groups.clear();
   }
 }
 
@@ -113,6 +138,9 @@ void run_block(launch_state& state) {
   fill_nan(state.dynamic, state.dynamic_bytes);
   state.finished = state.at_barrier = 0;
   state.meetings = 0;
+  for (auto& warp : state.warp_groups) {
+    warp.clear();
+  }
   for (thread* who : state.threads) {
     who->state = thread_state::waiting;
     make_ready(*who);
@@ -175,8 +203,7 @@ void sleep(thread& who) {
   who.context.suspend();
   while (who.wanted != wish::go_on) {
     if (who.wanted == wish::give_up) {
-      end_quiet();
-      who.context.abandon();
+      throw giving_up();
     }
     capture_stack(who);
     who.wanted = wish::go_on;
@@ -185,12 +212,9 @@ void sleep(thread& who) {
 }
 
 void fail(failure why) {
-  thread& running = *active->current;
-  capture_stack(running);
+  capture_stack(*active->current);
   active->failed = std::make_unique<failure>(std::move(why));
-  running.abandoned = true;
-  end_quiet();
-  running.context.abandon();
+  throw giving_up();
 }
 
 void fail(thread& about, std::string text) {
@@ -216,10 +240,35 @@ void order(const std::vector<thread*>& threads, bool with_outside, void* sync) {
 }
 
 void fill_nan(void* memory, std::size_t bytes) {
+  std::array<std::uint16_t, 2048> pattern;
+  pattern.fill(nan_pattern);
   auto* to = static_cast<unsigned char*>(memory);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<unsigned char>(nan_pattern >> (i % 2 * 8));
+  for (std::size_t done = 0; done < bytes; done += sizeof pattern) {
+    std::memcpy(to + done, pattern.data(), std::min(bytes - done, sizeof pattern));
   }
+}
+
+// Everything between the preparation of the buffers and their release.
+void run_prepared(launch_state& state, dim3 grid, dim3 block, std::size_t dynamic_shared) {
+  const quiet scope;
+  set_outside();
+  active = &state;
+  blockDim = block;
+  gridDim = grid;
+  try {
+    prepare_threads(state, block);
+    make_dynamic_shared(state, dynamic_shared);
+    const signal_guard guard;
+    run_grid(state, grid);
+    unwind_threads(state);
+  } catch (const std::bad_alloc&) {
+    state.report.error =
+        format("not enough memory for the fibers of %zu threads and %zu bytes of "
+               "shared memory",
+               static_cast<std::size_t>(block.x) * block.y * block.z, dynamic_shared);
+  }
+  free_dynamic_shared(state);
+  active = nullptr;
 }
 
 result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared,
@@ -235,20 +284,11 @@ result run(const options& how, dim3 grid, dim3 block, std::size_t dynamic_shared
   if (!state.report.ok()) {
     return std::move(state.report);
   }
-  {
-    quiet scope;
-    set_outside();
-    active = &state;
-    blockDim = block;
-    gridDim = grid;
-    prepare_threads(state, block);
-    make_dynamic_shared(state, dynamic_shared);
-    run_grid(state, grid);
-    abandon_threads(state);
-    free_dynamic_shared(state);
-    active = nullptr;
-  }
+  run_prepared(state, grid, block, dynamic_shared);
   untrack_buffers(state);
+  if (state.report.ok() && !how.fault.removed.empty() && state.removed_site == SIZE_MAX) {
+    state.report.error = "the fault to make at " + how.fault.removed + ": nobody came there";
+  }
   return std::move(state.report);
 }
 
@@ -263,6 +303,6 @@ unsigned char* dynamic_shared() {
 
 void __trap() {
   host_cuda::detail::thread& who = host_cuda::detail::this_thread("__trap()");
-  host_cuda::detail::begin_quiet();
+  const host_cuda::detail::quiet scope;
   host_cuda::detail::fail(who, "__trap()");
 }

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
-#include <span>
 
 #if __has_feature(address_sanitizer)
 #include <sanitizer/asan_interface.h>
@@ -59,6 +57,14 @@ inline void saw_write(void* address, std::size_t bytes) {
 #endif
 }
 
+// Whether AddressSanitizer would refuse an access.
+inline bool is_poisoned(const void* address, std::size_t bytes) {
+#ifdef HOST_CUDA_ASAN
+  return __asan_region_is_poisoned(const_cast<void*>(address), bytes);
+#else
+  return false;
+#endif
+}
 inline void poison(const void* address, std::size_t bytes) {
 #ifdef HOST_CUDA_ASAN
   __asan_poison_memory_region(address, bytes);

@@ -61,11 +61,16 @@ std::string locate(const launch_state& state, const unsigned char* address) {
   return text;
 }
 
-// The buffer that an access lies in; the number of buffers where nothing is registered.
+// The buffer that an access lies in; 0 where nothing is registered.
 std::size_t find(launch_state& state, thread& who, const unsigned char* address, std::size_t bytes,
                  use how) {
   const auto& all = state.tracked_buffers;
   if (all.empty()) {
+    if (is_poisoned(address, bytes)) {
+      fail(who, format("%s of %zu bytes at %p, memory that AddressSanitizer knows as not to be "
+                       "touched",
+                       verb(how), bytes, static_cast<const void*>(address)));
+    }
     return 0;
   }
   if (holds(all[state.last_buffer], address, bytes)) {
@@ -121,7 +126,7 @@ void check_kind(thread& who, const tracked& t, const buffer_counts& counts, std:
 
 void access_global(const char* function, const void* pointer, std::size_t bytes, use how) {
   thread& who = this_thread(function);
-  quiet scope;
+  const quiet scope;
   launch_state& state = *active;
   const auto* address = static_cast<const unsigned char*>(pointer);
   if (bytes <= 16 && !(bytes & (bytes - 1)) && reinterpret_cast<std::uintptr_t>(pointer) % bytes) {
@@ -156,7 +161,7 @@ __attribute__((no_sanitize("address"))) void copy_raw(unsigned char* to, const u
 
 void arrive(const copy& c) {
   {
-    quiet scope;
+    const quiet scope;
     copy_raw(c.to, c.from, c.source_bytes);
     std::memset(c.to + c.source_bytes, 0, c.bytes - c.source_bytes);
   }
@@ -296,6 +301,7 @@ void commit() {
 
 void wait(int pending) {
   detail::thread& who = detail::this_thread("wait()");
+  pending += detail::active->how.fault.late_groups;
   if (static_cast<int>(who.groups.size()) <= pending) {
     return;
   }
@@ -311,6 +317,14 @@ void wait(int pending) {
     }
     detail::quiet scope;
     who.groups.pop_front();
+  }
+  // What is still under way may be there already: where it goes to what just arrived, neither is
+  // sure to stay.
+  detail::quiet scope;
+  for (const auto& group : who.groups) {
+    for (const detail::copy& each : group) {
+      detail::fill_nan(each.to, each.bytes);
+    }
   }
 }
 

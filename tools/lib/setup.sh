@@ -95,3 +95,24 @@ rnn_build() {
   (cd "$RNN_ROOT" && cmake --build --preset "$preset" ${1:+--target "$@"}) ||
     rnn_fail "preset $preset does not build"
 }
+
+# rnn_provide_nvrtc: CUDA's compiler for the tests, which need no GPU. Where the machine has none that
+# rnnc finds, build/venv gets NVIDIA's wheel; where that cannot be had, the tests say so and are
+# skipped. Call it when the default preset is built.
+rnn_provide_nvrtc() {
+  local venv=$RNN_ROOT/build/venv
+  ! rnn_has_nvrtc || return 0
+  rnn_say "installing NVRTC into build/venv"
+  # Debian's own pip refuses to install outside a virtual environment.
+  if /usr/bin/python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check 'nvidia-cuda-nvrtc==13.0.*' &&
+    rnn_has_nvrtc; then
+    return 0
+  fi
+  rnn_say "NVRTC could not be installed; the tests that need it are skipped"
+}
+
+rnn_has_nvrtc() {
+  "$RNN_ROOT/build/bin/rnnc" doctor --json |
+    /usr/bin/python3 -c 'import json, sys; sys.exit(not json.load(sys.stdin)["cuda"]["nvrtc"]["found"])'
+}

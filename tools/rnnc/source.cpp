@@ -11,6 +11,8 @@
 
 #include <fmt/ranges.h>
 
+#include <utility>
+
 using namespace rnnc;
 using namespace rnnc::tool;
 
@@ -183,7 +185,9 @@ int Source::diagnose(llvm::function_ref<bool()> work, const std::string& bug) co
   bool users = llvm::any_of(diagnostics.all(), [](const Diagnostic& d) {
     return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
-  console.print(diagnostics);
+  // Other compute types give the same warnings once more.
+  if (diagnostics.errors() || !std::exchange(warned, true))
+    console.print(diagnostics);
   if (done)
     return kFine;
   return users ? kFailure : reportBug(console, bug);

@@ -2,6 +2,8 @@
 
 #include "Target/Cpu/EmitKernel.h"
 
+#include "Target/Cpu/KernelParts.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,117 +16,30 @@ using namespace rnnc;
 
 namespace {
 
-/// The fields of rnn_shoot_args, in order.
-enum Field : int32_t {
-  kSteps,
-  kInputs,
-  kInputStrides,
-  kParams,
-  kState,
-  kCarry,
-  kOutputs,
-  kOutputStrides,
-  kFinite,
-  kFields
-};
-
-class KernelEmitter {
+class KernelEmitter : KernelParts {
 public:
   KernelEmitter(newton::SystemOp system, StringRef name, KernelShape shape)
-      : system(system), name(name), shape(shape), b(system.getContext()), loc(system.getLoc()),
-        scalar(system.getCompute()), vector(VectorType::get({shape.width}, scalar)),
-        pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+      : KernelParts(system.getLoc(), system.getCompute(), shape), system(system), name(name) {}
 
   OwningOpRef<ModuleOp> emit();
 
 private:
-  Value field(Value args, Field which, Type type);
-  Value at(Value base, Value index, Type element);
-  Value at(Value base, int64_t index, Type element);
-  Value load(Value address, Type type);
-  void store(Value value, Value address);
-  Value splat(double number);
   SmallVector<Value> inlineBlock(Block& block, ValueRange arguments, IRMapping& shared);
   SmallVector<Value> multiply(ArrayRef<Value> entries, ValueRange carry);
-  Value multiplyAdd(Value x, Value y, Value z);
 
   newton::SystemOp system;
   StringRef name;
-  KernelShape shape;
-  OpBuilder b;
-  Location loc;
-  Type scalar;
-  VectorType vector;
-  Type pointer;
 };
 
 } // namespace
-
-Value KernelEmitter::at(Value base, Value index, Type element) {
-  return LLVM::GEPOp::create(b, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{index});
-}
-
-Value KernelEmitter::at(Value base, int64_t index, Type element) {
-  return LLVM::GEPOp::create(b, loc, pointer, element, base,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-}
-
-/// Vectors are aligned as one number is: the caller's tensors are read in place.
-Value KernelEmitter::load(Value address, Type type) {
-  unsigned alignment = isa<VectorType>(type) ? scalar.getIntOrFloatBitWidth() / 8 : 8;
-  return LLVM::LoadOp::create(b, loc, type, address, alignment);
-}
-
-void KernelEmitter::store(Value value, Value address) {
-  LLVM::StoreOp::create(b, loc, value, address, scalar.getIntOrFloatBitWidth() / 8);
-}
-
-Value KernelEmitter::field(Value args, Field which, Type type) {
-  return load(at(args, which, pointer), type); // every field is 8 bytes
-}
-
-Value KernelEmitter::splat(double number) {
-  auto value = DenseElementsAttr::get(vector, b.getFloatAttr(scalar, number).getValue());
-  return arith::ConstantOp::create(b, loc, vector, value);
-}
-
-Value KernelEmitter::multiplyAdd(Value x, Value y, Value z) {
-  if (shape.fma)
-    return math::FmaOp::create(b, loc, x, y, z);
-  return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y), z);
-}
 
 /// The scalar ops of a region, on vectors. `shared` keeps what the step computed, by its op, so
 /// that the Jacobian reuses it through CSE; values are the same whatever surrounds them.
 SmallVector<Value> KernelEmitter::inlineBlock(Block& block, ValueRange arguments,
                                               IRMapping& mapping) {
   mapping.map(block.getArguments(), arguments);
-  auto widen = [&](Type type) -> Type { return VectorType::get({shape.width}, type); };
-  for (Operation& op : block.without_terminator()) {
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto attr = cast<TypedAttr>(constant.getValue());
-      auto type = cast<VectorType>(widen(constant.getType()));
-      mapping.map(constant.getResult(),
-                  arith::ConstantOp::create(b, op.getLoc(), type,
-                                            DenseElementsAttr::get(type, Attribute(attr)))
-                      .getResult());
-      continue;
-    }
-    if (isa<math::FmaOp>(op) && !shape.fma) {
-      mapping.map(op.getResult(0),
-                  multiplyAdd(mapping.lookup(op.getOperand(0)), mapping.lookup(op.getOperand(1)),
-                              mapping.lookup(op.getOperand(2))));
-      continue;
-    }
-    OperationState state(op.getLoc(), op.getName());
-    for (Value operand : op.getOperands())
-      state.addOperands(mapping.lookup(operand));
-    for (Type type : op.getResultTypes())
-      state.addTypes(widen(type));
-    state.addAttributes(op.getAttrs());
-    Operation* wide = b.create(state);
-    mapping.map(op.getResults(), wide->getResults());
-  }
+  for (Operation& op : block.without_terminator())
+    widen(op, mapping);
   SmallVector<Value> results;
   for (Value value : block.getTerminator()->getOperands())
     results.push_back(mapping.lookup(value));

@@ -149,7 +149,7 @@ llvm::Expected<Policy> requestedPolicy(const Architecture& arch, const SystemSha
 } // namespace
 
 int64_t Policy::registers() const {
-  return std::min(Architecture::kRegisters / (lanes * chunks * blocks) & ~7, kMostRegisters);
+  return std::min(Architecture::kRegisters / (threads() * blocks) & ~7, kMostRegisters);
 }
 
 llvm::Expected<Policy> rnnc::cuda::choosePolicy(const Architecture& arch, const SystemShape& shape,

@@ -34,6 +34,7 @@ struct Policy {
   int64_t blocks = 1;      ///< that the launch bounds keep resident on a multiprocessor
   int64_t sharedBytes = 0; ///< dynamic shared memory of a block
 
+  int64_t threads() const { return lanes * chunks; }
   /// The most registers that the launch bounds leave a thread.
   int64_t registers() const;
 };

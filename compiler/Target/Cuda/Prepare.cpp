@@ -15,9 +15,9 @@ using namespace rnnc::cuda;
 
 namespace {
 
-/// Operations that one printed expression may have: more get a name, so that a line can be read and
-/// no compiler meets a deep expression.
-constexpr int kOperationsOfExpression = 6;
+/// Characters of an expression that is printed inside another: a longer one gets a name, so that
+/// lines can be read and no compiler meets a deep expression.
+constexpr size_t kInlineText = 52;
 
 /// Puts the step in front of the Jacobian and shares what both compute. Sharing changes no value.
 void joinStepAndJacobian(newton::SystemOp system) {
@@ -61,13 +61,13 @@ public:
   void run(Block& block);
 
 private:
+  void give(Value value, const std::string& wanted);
   void nameArguments(Block& block);
   bool isNameless(Operation& op) const;
-  int64_t operations(Operation& op) const;
 
   newton::SystemOp system;
   llvm::DenseMap<Value, std::string>& names;
-  llvm::DenseMap<Value, int64_t> size; // operations of the expression that stands for a value
+  llvm::DenseMap<Value, Expression> text; // what stands for a value where it is used
   NameScope scope;
   int nameless = 0;
 };
@@ -82,24 +82,20 @@ static std::string slotName(newton::SlotAttr slot, int64_t back) {
   return name + "_prev" + (back > 1 ? std::to_string(back) : "");
 }
 
+void Namer::give(Value value, const std::string& wanted) {
+  names[value] = scope.unique(wanted);
+  text[value] = {names[value], Binding::Primary};
+}
+
 void Namer::nameArguments(Block& block) {
   size_t next = 0;
   auto name = [&](ArrayAttr slots, int64_t back) {
     for (auto slot : slots.getAsRange<newton::SlotAttr>())
-      names[block.getArgument(next++)] = scope.unique(slotName(slot, slot.getBack() + back));
+      give(block.getArgument(next++), slotName(slot, slot.getBack() + back));
   };
   name(system.getStates(), 1); // a step reads the states of the step before
   name(system.getInputs(), 0);
   name(system.getParams(), 0);
-}
-
-int64_t Namer::operations(Operation& op) const {
-  if (isa<arith::ConstantOp>(op))
-    return 0;
-  int64_t sum = 1;
-  for (Value operand : op.getOperands())
-    sum += size.lookup(operand);
-  return sum;
 }
 
 /// Numbers, and a minus before a name, are printed wherever they are used.
@@ -112,15 +108,16 @@ void Namer::run(Block& block) {
   nameArguments(block);
   for (Operation& op : block.without_terminator()) {
     Value value = op.getResult(0);
-    int64_t count = operations(op);
-    size[value] = count;
-    if (isNameless(op))
-      continue;
+    SmallVector<Expression> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(text.lookup(operand));
+    Expression written = express(&op, operands);
     auto named = dyn_cast<NameLoc>(op.getLoc());
-    if (!named && value.hasOneUse() && count <= kOperationsOfExpression)
-      continue;
-    names[value] = scope.unique(named ? named.getName().str() : "v" + std::to_string(++nameless));
-    size[value] = 0;
+    bool isShort = !named && value.hasOneUse() && written.text.size() <= kInlineText;
+    if (isNameless(op) || isShort)
+      text[value] = std::move(written);
+    else
+      give(value, named ? named.getName().str() : "v" + std::to_string(++nameless));
   }
 }
 

@@ -174,8 +174,13 @@ void UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
 std::optional<CudaUnit> UnitPrinter::run() {
   NameScope names;
   bool fine = true;
-  for (auto system : cell.ops<newton::SystemOp>())
-    fine &= succeeded(place(system, names)); // every system's errors are told
+  for (Operation* op : cell.systems()) { // every system's errors are told
+    auto system = dyn_cast<newton::SystemOp>(op);
+    if (!system)
+      op->emitError() << "not supported yet in CUDA: a block of more than 16 states, or of a size "
+                         "that the caller binds [RNN0504]";
+    fine &= system && succeeded(place(system, names));
+  }
   if (!fine)
     return std::nullopt;
   CudaUnit unit;

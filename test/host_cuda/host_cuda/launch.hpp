@@ -10,7 +10,9 @@
 //   - an access outside the registered buffers (if there are any), a store into an input, a load of
 //     an output not written before, misalignment;
 //   - a block meets more often than options.meeting_limit allows;
-//   - dynamic shared memory written past its ends; asynchronous copies never waited for; __trap().
+//   - dynamic shared memory written past its ends; asynchronous copies never waited for; __trap();
+//   - an access that the processor refuses, a division by zero (the sanitizers report these
+//   instead).
 // Before each block shared memory is filled with a NaN pattern, and so are outputs before a launch,
 // so that what nobody wrote shows. Under AddressSanitizer dynamic shared memory has red zones;
 // under ThreadSanitizer a barrier orders the accesses of exactly those threads that it joins, so a
@@ -58,6 +60,16 @@ buffer inout(std::string name, Range&& range) {
   return {std::move(name), view.data(), view.size_bytes(), access::inout};
 }
 
+// Makes a right kernel wrong, to see that its tests notice.
+struct faults {
+  // The barrier or warp operation at this place (call_site::place) no longer orders accesses, which
+  // ThreadSanitizer notices; one that gives no value (__syncthreads, __syncwarp) is not there at
+  // all.
+  std::string removed{};
+  int late_groups = 0;        // every wait() leaves so many more groups of copies under way
+  unsigned flipped_lanes = 0; // lanes added to, or taken from, the mask of every warp operation
+};
+
 struct options {
   std::vector<buffer> buffers{}; // none: global accesses are counted, not checked
   // 0: fibers run in the order of their threads. Else they run in a random order from this seed,
@@ -66,6 +78,7 @@ struct options {
   // Under AddressSanitizer: registered buffers are poisoned, so that an access that goes past
   // host_cuda::load and store is reported. Elsewhere without effect.
   bool guard = false;
+  faults fault{};
   // Barriers and warp operations of one block after which the launch ends: an endless loop.
   std::uint64_t meeting_limit = 10'000'000;
   std::size_t shared_limit = 232448; // dynamic shared memory a block may ask for: sm_90's
@@ -86,10 +99,18 @@ struct buffer_counts : access_counts {
   bool each_written(unsigned times) const;
 };
 
+// A barrier or warp operation in the text of a kernel.
+struct call_site {
+  std::string operation; // "__syncthreads()"
+  std::string place;     // "file:line:column"
+  std::uint64_t times;   // how often a block or warp met there
+};
+
 struct result {
   std::string error; // empty: all is well
   access_counts global;
   std::vector<buffer_counts> buffers; // in the order of options.buffers
+  std::vector<call_site> call_sites;  // in the order in which they were first reached
   std::uint64_t blocks = 0, barriers = 0, warp_operations = 0;
 
   bool ok() const { return error.empty(); }

@@ -78,9 +78,18 @@ Shot shoot(const CompiledCell& cell, uint32_t which, bool jacobian, const std::v
   const void* inputs[] = {x.data()};
   int64_t stride = width, strides[] = {stride, stride, stride};
   void* outputs[] = {shot.u.data(), shot.v.data(), shot.y.data()};
-  rnn_shoot_args args{
-      steps,   inputs,  strides,           a.data(), shot.state.data(), shot.carry.data(),
-      outputs, strides, shot.finite.data()};
+  rnn_shoot_args args{steps,
+                      inputs,
+                      strides,
+                      a.data(),
+                      shot.state.data(),
+                      shot.carry.data(),
+                      outputs,
+                      strides,
+                      shot.finite.data(),
+                      nullptr,
+                      nullptr,
+                      nullptr};
   fn(&args);
   return shot;
 }

@@ -66,14 +66,10 @@ struct setting {
   double allowed = 0;   ///< difference from the plain loop; 0: none, bit for bit
   bool strange = false; ///< a few inputs and initial states are NaN, infinite, huge or tiny
   bool report = true;
+  double seventh = 0; ///< added to the last parameter of every seventh lane
 };
 
 std::string describe(const setting& s);
-
-/// The plain loop's answer and what it found.
-struct plain_answer {
-  long long first_nonfinite = -1;
-};
 
 struct outcome {
   host_cuda::result run;
@@ -84,6 +80,8 @@ template <class Cell, int rank>
 class problem {
 public:
   using real = typename rnn::number_of<Cell>::type;
+  using args_type =
+      rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>;
   static constexpr int k = Cell::states, results = rnn::results_of<Cell>::size;
 
   explicit problem(const setting& s);
@@ -91,10 +89,18 @@ public:
   /// Runs the kernel and checks: no error, every result as the plain loop's, every number of global
   /// memory read or written exactly as often as the method says.
   template <class Policy>
-  outcome check();
+  outcome check() {
+    return check<Policy>(kernel<Cell, Policy, rank>);
+  }
+  /// The same with a kernel made elsewhere.
+  template <class Policy>
+  outcome check(void (*kernel)(args_type));
+
+  /// What the last run wrote of a lane of the first batch element.
+  std::vector<real> results_of_lane(long long lane) const;
 
 private:
-  rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> args();
+  args_type args();
   void run_plain_loop();
   void compare(const array<real>& got, const std::vector<real>& wanted) const;
   void check_traffic(const host_cuda::result& run, int chunks) const;

@@ -81,6 +81,9 @@ problem<Cell, rank>::problem(const setting& s)
     fill(param_.emplace_back("param" + std::to_string(i), extent(false, false), -1, s_.how),
          s_.weights, i + 1 == Cell::params ? s_.bias : 0, false);
   }
+  for (long long lane = 6; s_.seventh != 0 && lane < s_.lanes.back(); lane += 7) {
+    param_.back().data[param_.back().place(lane)] += real(s_.seventh);
+  }
   for (int i = 0; i < k; ++i) {
     fill(initial_.emplace_back("initial" + std::to_string(i), extent(true, false), -1, s_.how), 0.1,
          0.4, true);
@@ -93,9 +96,8 @@ problem<Cell, rank>::problem(const setting& s)
 }
 
 template <class Cell, int rank>
-auto problem<Cell, rank>::args()
-    -> rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> {
-  rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank> a{};
+auto problem<Cell, rank>::args() -> args_type {
+  args_type a{};
   const auto bind = [](auto& slot, array<real>& from) {
     slot.data = from.begin();
     std::copy(from.strides.begin(), from.strides.end(), slot.stride);
@@ -169,6 +171,17 @@ void problem<Cell, rank>::run_plain_loop() {
 }
 
 template <class Cell, int rank>
+auto problem<Cell, rank>::results_of_lane(long long lane) const -> std::vector<real> {
+  std::vector<real> numbers;
+  for (const array<real>& a : result_) {
+    for (long long t = 0; t < s_.time; ++t) {
+      numbers.push_back(a.data[a.place(t * s_.lanes.back() + lane)]);
+    }
+  }
+  return numbers;
+}
+
+template <class Cell, int rank>
 void problem<Cell, rank>::compare(const array<real>& got, const std::vector<real>& wanted) const {
   for (long long n = 0; n < got.elements(); ++n) {
     const real x = got.data[got.place(n)];
@@ -209,7 +222,7 @@ void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks
 
 template <class Cell, int rank>
 template <class Policy>
-outcome problem<Cell, rank>::check() {
+outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
   host_cuda::options how;
   how.seed = s_.order;
   how.guard = true;
@@ -228,7 +241,7 @@ outcome problem<Cell, rank>::check() {
   constexpr auto shape = rnn::forward_shape<Cell, Policy>();
   outcome out;
   out.run = host_cuda::launch(how, s_.blocks, dim3(Policy::lanes, Policy::chunks),
-                              shape.bytes(sizeof(real)), kernel<Cell, Policy, rank>, args());
+                              shape.bytes(sizeof(real)), kernel, args());
   out.report = report_;
   EXPECT_EQ(out.run.error, "") << describe(s_);
   if (!out.run.ok()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 namespace {
@@ -139,6 +140,15 @@ TEST(Memory, BuffersMayNotOverlap) {
             "");
 }
 
+TEST(Memory, AccessesOutsideOfAnyAllocation) {
+  const auto x = std::make_unique<int[]>(8);
+  EXPECT_EQ(host_cuda::launch(1, 1, 0, load_one, x.get() + 7, 4).error, "");
+  if (has_asan) {
+    expect_error(host_cuda::launch(1, 1, 0, load_one, x.get() + 8, 4),
+                 {"a load of 4 bytes at ", "AddressSanitizer knows as not to be touched"});
+  }
+}
+
 // ---- Dynamic shared memory
 
 __global__ void write_dynamic(int at) { host_cuda::dynamic_shared()[at] = 7; }
@@ -155,6 +165,43 @@ TEST(Memory, DynamicSharedMemoryOverrun) {
                  {"a store 1 bytes before the start of the 13 bytes"});
   }
   EXPECT_EQ(host_cuda::launch(1, 1, 13, write_dynamic, 12).error, "");
+}
+
+// ---- What the processor refuses
+
+__global__ void stray(volatile int* p, int divisor) {
+  if (threadIdx.x == 3) {
+    *p = 7 / divisor;
+  }
+  __syncthreads();
+}
+
+__device__ __attribute__((noinline)) int deep(volatile int* p, int depth) {
+  volatile int here[1024];
+  here[depth % 1024] = depth;
+  return depth == 0 ? *p : deep(p, depth - 1) + here[depth % 1024];
+}
+
+__global__ void recursion(int* p, int depth) { *p = deep(p, depth); }
+
+TEST(Memory, SignalsAreErrorsOfTheLaunch) {
+  int x = 0;
+  if (has_asan || has_tsan) {
+    EXPECT_DEATH(host_cuda::launch(1, 32, 0, stray, reinterpret_cast<volatile int*>(64), 1),
+                 "(Address|Thread|UndefinedBehavior)Sanitizer.*");
+    return;
+  }
+  expect_error(host_cuda::launch(1, 32, 0, stray, reinterpret_cast<volatile int*>(64), 1),
+               {"block (0,0,0), thread (3,0,0)", "an access to 0x40, where no memory is",
+                "stray(int volatile*, int) at "});
+  expect_error(host_cuda::launch(1, 32, 0, stray, &x, 0), {"thread (3,0,0)", "a division by zero"});
+  expect_error(host_cuda::launch(1, 1, 0, recursion, &x, 1000),
+               {"the stack is full", "deep(int volatile*, int)"});
+  EXPECT_EQ(host_cuda::launch(1, 1, 0, recursion, &x, 10).error, "");
+  EXPECT_EQ(host_cuda::launch(1, 32, 0, stray, &x, 7).error, "");
+  EXPECT_EQ(x, 1);
+  // Outside of a kernel a signal is what it was.
+  EXPECT_DEATH(*reinterpret_cast<volatile int*>(64) = 1, "");
 }
 
 // ---- Guarded buffers

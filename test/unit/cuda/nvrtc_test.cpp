@@ -1,0 +1,134 @@
+//===- nvrtc_test.cpp - what NVRTC makes of every example ------------------------------------===//
+//
+// NVRTC's own log says registers, spills and local memory. Needs NVRTC and no GPU; without it the
+// tests are skipped (RNN_REQUIRE=nvrtc makes that a failure).
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "cuda/nvrtc.hpp"
+#include "rnnc/Compiler.h"
+#include "rnnc/Cuda.h"
+#include "rnnc/Frontend.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+using namespace rnnc;
+
+namespace {
+
+/// Instructions of PTX an entry, so that NVRTC takes about a second at most.
+constexpr int64_t kMostInstructions = 3500;
+
+struct Case {
+  std::string example, compute;
+  CudaOptions options;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.example << " " << c.compute << " " << c.options.arch;
+}
+
+std::optional<CudaUnit> emit(const Case& what) {
+  auto context = createContext();
+  DiagnosticEngine engine;
+  EXPECT_TRUE(readSource(std::string(EXAMPLES) + "/" + what.example + ".rnn", {}, engine));
+  auto module = parseToRnn(*context, {}, engine);
+  EXPECT_TRUE(module);
+  if (!module || !lowerToSolve(*module, {.compute = what.compute}))
+    return std::nullopt;
+  return emitCuda(*module, "", what.options);
+}
+
+int64_t number(const std::string& log, const std::string& pattern) {
+  std::smatch match;
+  return std::regex_search(log, match, std::regex(pattern)) ? std::stoll(match[1].str()) : -1;
+}
+
+/// Lines of PTX that are instructions: `\tname ...;`, with a predicate or not.
+int64_t instructions(const std::string& ptx) {
+  int64_t count = 0;
+  std::istringstream lines(ptx);
+  for (std::string line; std::getline(lines, line);)
+    count += line.size() > 1 && line[0] == '\t' && (islower(line[1]) || line[1] == '@') &&
+             line.back() == ';';
+  return count;
+}
+
+class NvrtcTest : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    std::string why;
+    if (runtime::findNvrtc(nvrtc, why) != RNN_OK)
+      GTEST_SKIP() << "nvrtc: " << why;
+  }
+  runtime::CudaProgram compile(const CudaUnit& unit, runtime::CudaCode kind) {
+    runtime::CudaProgram program;
+    std::string error;
+    int architecture = std::stoi(GetParam().options.arch.substr(3));
+    EXPECT_EQ(
+        runtime::compileCuda(*nvrtc, {unit.name, unit.text, architecture}, kind, program, error),
+        RNN_OK)
+        << error;
+    return program;
+  }
+  const runtime::Nvrtc* nvrtc = nullptr;
+};
+
+TEST_P(NvrtcTest, FitsItsPolicy) {
+  auto unit = emit(GetParam());
+  ASSERT_TRUE(unit);
+  ASSERT_EQ(unit->entries.size(), 1u);
+  const CudaEntry& entry = unit->entries[0];
+  std::string log = compile(*unit, runtime::CudaCode::Cubin).log;
+  EXPECT_EQ(number(log, "(\\d+) bytes stack frame"), 0) << log;
+  EXPECT_EQ(number(log, "(\\d+) bytes spill stores"), 0) << log;
+  EXPECT_EQ(number(log, "(\\d+) bytes spill loads"), 0) << log;
+  EXPECT_EQ(log.find("bytes lmem"), std::string::npos) << log;
+  int64_t registers = number(log, "Used (\\d+) registers");
+  EXPECT_GT(registers, 0) << log;
+  EXPECT_LE(registers, entry.registers) << log;
+  // Shared memory is all dynamic: what the policy says is what there is.
+  EXPECT_EQ(log.find("bytes smem"), std::string::npos) << log;
+  EXPECT_EQ(log.find("warning"), std::string::npos) << log;
+}
+
+TEST_P(NvrtcTest, IsShort) {
+  auto unit = emit(GetParam());
+  ASSERT_TRUE(unit);
+  runtime::CudaProgram program = compile(*unit, runtime::CudaCode::Ptx);
+  int64_t count = instructions(program.code);
+  EXPECT_GT(count, 100) << program.code.substr(0, 2000);
+  EXPECT_LE(count, kMostInstructions);
+  EXPECT_EQ(program.code.find(".local"), std::string::npos);
+  // No denormals flushed, no cheap division; math.cuh refines an approximate reciprocal itself.
+  std::string without = std::regex_replace(program.code, std::regex("rcp.approx.ftz"), "");
+  EXPECT_EQ(without.find(".ftz"), std::string::npos);
+  EXPECT_EQ(program.code.find("div.full"), std::string::npos);
+  RecordProperty("instructions", static_cast<int>(count));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const char* example :
+       {"paragru", "paralstm", "elman_heads", "moog_ladder", "ema", "logistic_map"}) {
+    for (const char* arch : {"sm_80", "sm_90", "sm_100", "sm_120"})
+      list.push_back({example, "f32", {.arch = arch}});
+    list.push_back({example, "f64", {.arch = "sm_90"}});
+    list.push_back({example, "f32", {.arch = "sm_90", .sequential = true}});
+  }
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, NvrtcTest, testing::ValuesIn(cases()), [](const auto& info) {
+  const Case& c = info.param;
+  return c.example + "_" + c.compute + "_" + c.options.arch +
+         (c.options.sequential ? "_sequential" : "");
+});
+
+} // namespace

@@ -1,0 +1,92 @@
+// Runs an emitted unit on the host: its own entry, its own policy, over the lengths that break
+// things. The harness compares with the plain loop over the same step, bit for bit, and counts
+// every access to global memory; so all units of an example agree with its sequential one.
+#pragma once
+
+#include "call.hpp"
+#include "harness.hpp"
+
+#include "rnn/math.cuh"
+
+#include <set>
+
+namespace emitted_test {
+
+using namespace device_test;
+
+/// The lengths of SOLVER.md's hard cases for a tile of W chunks of C steps.
+inline std::set<long long> lengths(long long chunks, long long steps) {
+  const long long tile = chunks * steps;
+  std::set<long long> times{0, 1, 2, 97};
+  for (long long around : {steps, tile, 2 * tile})
+    times.insert({around - 1, around, around + 1});
+  return times;
+}
+
+template <class Cell, class Policy, class Entry>
+void check(Entry* entry) {
+  constexpr int chunks = Policy::chunks, steps = Policy::steps;
+  for (long long time : lengths(chunks, steps)) {
+    setting s;
+    s.time = time;
+    problem<Cell, 1>(s).template check<Policy>(entry);
+  }
+  for (layout how : {layout::plain, layout::time_first, layout::backward}) {
+    setting s;
+    s.how = how;
+    s.strange = how != layout::plain;
+    s.batch = 3;
+    s.lanes = {13}; // 39 lanes: more than a warp
+    s.time = 2 * chunks * steps + 3;
+    s.blocks = 2;
+    s.order = 3;
+    problem<Cell, 1>(s).template check<Policy>(entry);
+  }
+  setting bare;
+  bare.initial = bare.final = bare.sequences = bare.report = false;
+  bare.time = chunks * steps;
+  problem<Cell, 1>(bare).template check<Policy>(entry);
+}
+
+/// Launches an entry with a call's arrays.
+template <class Cell, class Policy, class Args, void (*entry)(Args)>
+std::string run(const Call& call) {
+  Args args{};
+  const auto bind = [](auto& slot, const Place& place) {
+    slot.data = place.data;
+    std::copy(place.strides.begin(), place.strides.end(), slot.stride);
+  };
+  args.batch = call.batch;
+  args.time = call.time;
+  args.tolerance = call.tolerance;
+  std::copy(call.lanes.begin(), call.lanes.end(), args.lanes);
+  for (size_t i = 0; i < call.states.size(); ++i) {
+    bind(args.state[i].initial, call.states[i].initial);
+    bind(args.state[i].final, call.states[i].final);
+    bind(args.state[i].sequence, call.states[i].sequence);
+    args.state[i].fill = call.states[i].fill;
+  }
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    bind(args.input[i], call.inputs[i]);
+  for (size_t i = 0; i < call.params.size(); ++i)
+    bind(args.param[i], call.params[i]);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    bind(args.output[i], call.outputs[i]);
+  constexpr auto bytes = rnn::forward_shape<Cell, Policy>().bytes(sizeof(typename Cell::scalar));
+  return host_cuda::launch({}, 1, dim3(Policy::lanes, Policy::chunks), bytes, entry, args).error;
+}
+
+struct Registered {
+  explicit Registered(Unit unit) { units().push_back(std::move(unit)); }
+};
+
+} // namespace emitted_test
+
+#define EMITTED_TEST(example, unit, system)                                                        \
+  TEST(Emitted, unit) {                                                                            \
+    emitted_test::check<unit::system##_cell, unit::system##_policy>(unit::unit##_forward);         \
+  }                                                                                                \
+  const emitted_test::Registered unit##_registered(                                                \
+      {#unit, #example, sizeof(unit::system##_cell::scalar) == 8,                                  \
+       emitted_test::run<unit::system##_cell, unit::system##_policy, unit::system##_args,          \
+                         unit::unit##_forward>});

@@ -1,0 +1,221 @@
+//===- oracle.cpp - an example by the interpreter, and as slots ------------------------------===//
+
+#include "oracle.hpp"
+
+#include "Newton/Newton.h"
+#include "Rnn/Rnn.h"
+#include "rnnc/Compiler.h"
+#include "rnnc/Frontend.h"
+#include "rnnc/Interpreter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <random>
+
+using namespace rnnc;
+using namespace emitted_test;
+
+namespace {
+
+using Role = Interpreter::Declaration::Role;
+
+/// An array of the call, stored in the type of computation.
+struct Stored {
+  std::vector<int64_t> shape; ///< (batch, time, dims...) or (batch, dims...) or (dims...)
+  std::vector<unsigned char> bytes;
+  std::vector<double> drawn;
+};
+
+/// Sizes for the free dims: nothing that a warp or a chunk divides.
+const std::map<std::string, int64_t> kSizes = {{"d", 5}, {"n", 5}, {"channels", 5}, {"heads", 3}};
+
+} // namespace
+
+struct Oracle::State {
+  bool isDouble;
+  std::string error;
+  std::unique_ptr<mlir::MLIRContext> context = createContext();
+  mlir::OwningOpRef<mlir::ModuleOp> newton;
+  std::optional<Interpreter> interpreter;
+  std::map<std::string, int64_t> dims;
+  long long batch = 0, time = 0;
+  // By name; a state has three.
+  std::map<std::string, Stored> inputs, params, initial, finals, sequences;
+
+  size_t width() const { return isDouble ? 8 : 4; }
+  bool load(const std::string& file);
+  Stored make(bool hasBatch, bool hasTime, const std::vector<int64_t>& dims);
+  void fill(Stored& array, std::mt19937& random, double scale, double mean);
+  Place place(std::map<std::string, Stored>& arrays, newton::SlotAttr slot, bool hasBatch,
+              bool hasTime, size_t laneRank);
+  double value(const Stored& array, size_t i) const;
+  Arrays arrays(const std::map<std::string, Stored>& from) const;
+};
+
+bool Oracle::State::load(const std::string& file) {
+  DiagnosticEngine engine;
+  if (!readSource(file, {}, engine))
+    return false;
+  auto module = parseToRnn(*context, {}, engine);
+  if (!module)
+    return false;
+  auto cell = *module->getOps<rnn::CellOp>().begin();
+  for (auto dim : cell.decls<rnn::DimDeclOp>())
+    if (auto size = kSizes.find(dim.getSymName().str()); size != kSizes.end())
+      dims[size->first] = size->second;
+  auto made = Interpreter::create(cell, dims);
+  if (!made) {
+    error = llvm::toString(made.takeError());
+    return false;
+  }
+  interpreter = std::move(*made);
+  newton = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
+  return lowerToSolve(*newton, {.compute = isDouble ? "f64" : "f32"});
+}
+
+Stored Oracle::State::make(bool hasBatch, bool hasTime, const std::vector<int64_t>& rest) {
+  Stored array;
+  if (hasBatch)
+    array.shape.push_back(batch);
+  if (hasTime)
+    array.shape.push_back(time);
+  array.shape.insert(array.shape.end(), rest.begin(), rest.end());
+  int64_t count = 1;
+  for (int64_t size : array.shape)
+    count *= size;
+  array.drawn.assign(count, std::nan(""));
+  array.bytes.assign(count * width(), 0xFF); // NaN
+  return array;
+}
+
+void Oracle::State::fill(Stored& array, std::mt19937& random, double scale, double mean) {
+  std::normal_distribution<double> normal;
+  for (size_t i = 0; i < array.drawn.size(); ++i) {
+    float number = static_cast<float>(mean + scale * normal(random)); // exact in both types
+    array.drawn[i] = number;
+    if (isDouble)
+      std::memcpy(&array.bytes[8 * i], &array.drawn[i], 8);
+    else
+      std::memcpy(&array.bytes[4 * i], &number, 4);
+  }
+}
+
+double Oracle::State::value(const Stored& array, size_t i) const {
+  double twice = 0;
+  float single = 0;
+  if (isDouble)
+    std::memcpy(&twice, &array.bytes[8 * i], 8);
+  else
+    std::memcpy(&single, &array.bytes[4 * i], 4);
+  return isDouble ? twice : single;
+}
+
+/// The runtime's arithmetic: a fixed element moves the base, a lane axis gives a stride.
+Place Oracle::State::place(std::map<std::string, Stored>& arrays, newton::SlotAttr slot,
+                           bool hasBatch, bool hasTime, size_t laneRank) {
+  Stored& array = arrays.at(slot.getTensor().getValue().str());
+  size_t lead = hasBatch + hasTime;
+  std::vector<long long> strides(array.shape.size(), 1);
+  for (size_t axis = strides.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * array.shape[axis];
+  Place place;
+  place.strides.assign(strides.begin(), strides.begin() + lead);
+  place.strides.resize(lead + laneRank, 0);
+  long long offset = 0;
+  for (auto [axis, lane] : llvm::enumerate(slot.getLanes())) {
+    if (lane < 0)
+      offset += slot.getAt()[axis] * strides[lead + axis];
+    else
+      place.strides[lead + lane] += strides[lead + axis];
+  }
+  place.data = array.bytes.data() + offset * width();
+  return place;
+}
+
+Arrays Oracle::State::arrays(const std::map<std::string, Stored>& from) const {
+  Arrays result;
+  for (auto& [name, array] : from)
+    result[name] = {array.shape, array.drawn};
+  return result;
+}
+
+Oracle::Oracle(const std::string& file, bool isDouble) : s(std::make_unique<State>()) {
+  s->isDouble = isDouble;
+  if (!s->load(file) && s->error.empty())
+    s->error = file + " does not compile";
+}
+
+Oracle::~Oracle() = default;
+
+const std::string& Oracle::error() const { return s->error; }
+
+Call Oracle::draw(long long batch, long long time, unsigned seed) {
+  s->batch = batch;
+  s->time = time;
+  std::mt19937 random(seed);
+  for (const auto& d : s->interpreter->declarations()) {
+    if (d.role == Role::Input)
+      s->fill(s->inputs[d.name] = s->make(true, true, d.shape), random, 0.5, 0);
+    if (d.role == Role::Param)
+      s->fill(s->params[d.name] = s->make(false, false, d.shape), random, 0.15, 0.3);
+    if (d.role == Role::State) {
+      s->fill(s->initial[d.name] = s->make(true, false, d.shape), random, 0.1, 0.4);
+      s->finals[d.name] = s->make(true, false, d.shape);
+    }
+    if (d.role == Role::State || d.role == Role::Output)
+      s->sequences[d.name] = s->make(true, true, d.shape);
+  }
+  newton::CellOp cell = *s->newton->getOps<newton::CellOp>().begin();
+  newton::SystemOp system = *cell.ops<newton::SystemOp>().begin();
+  Call call;
+  call.batch = batch;
+  call.time = time;
+  for (mlir::Attribute axis : system.getLaneAxes())
+    call.lanes.push_back(s->dims.at(llvm::cast<mlir::StringAttr>(axis).getValue().str()));
+  size_t rank = call.lanes.size();
+  for (auto slot : system.getInputs().getAsRange<newton::SlotAttr>())
+    call.inputs.push_back(s->place(s->inputs, slot, true, true, rank));
+  for (auto slot : system.getParams().getAsRange<newton::SlotAttr>())
+    call.params.push_back(s->place(s->params, slot, false, false, rank));
+  for (auto slot : system.getOutputs().getAsRange<newton::SlotAttr>())
+    call.outputs.push_back(s->place(s->sequences, slot, true, true, rank));
+  for (auto slot : system.getStates().getAsRange<newton::SlotAttr>())
+    call.states.push_back({s->place(s->initial, slot, true, false, rank),
+                           s->place(s->finals, slot, true, false, rank),
+                           s->place(s->sequences, slot, true, true, rank), 0});
+  return call;
+}
+
+std::string Oracle::firstDifference(double bound) const {
+  auto solved = s->interpreter->run(s->batch, s->time, s->arrays(s->inputs), s->arrays(s->params),
+                                    s->arrays(s->initial));
+  if (!solved)
+    return llvm::toString(solved.takeError());
+  for (const auto& d : s->interpreter->declarations()) {
+    if (d.role != Role::State && d.role != Role::Output)
+      continue;
+    auto compare = [&](const Stored& got, const Array& wanted, const char* what) -> std::string {
+      for (size_t i = 0; i < wanted.data.size(); ++i) {
+        double a = s->value(got, i), b = wanted.data[i];
+        if (!(std::fabs(a - b) <= bound * (1 + std::fabs(b))))
+          return std::string(what) + " of " + d.name + ", element " + std::to_string(i) + ": " +
+                 std::to_string(a) + ", the interpreter gives " + std::to_string(b);
+      }
+      return "";
+    };
+    if (!d.hidden)
+      if (auto text = compare(s->sequences.at(d.name), solved->sequences.at(d.name), "sequence");
+          !text.empty())
+        return text;
+    if (d.role == Role::State)
+      if (auto text = compare(s->finals.at(d.name), solved->finals.at(d.name), "last value");
+          !text.empty())
+        return text;
+  }
+  return "";
+}
