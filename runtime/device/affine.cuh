@@ -14,7 +14,7 @@ namespace rnn {
 /// Equal as the exactness contract means it: bit for bit, any NaN equal to any NaN.
 template <class real>
 __device__ inline bool same(real a, real b) {
-  return to_bits(a) == to_bits(b) || (a != a && b != b);
+  return bits(a) == bits(b) || (a != a && b != b);
 }
 
 template <int n, class real>

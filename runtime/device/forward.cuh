@@ -5,7 +5,7 @@
 //     template <class real, class math> struct Cell {
 //       static constexpr int states, inputs, params, outputs;
 //       static constexpr bool linear;
-//       using stored = rnn::indices<0, ...>;           // states that a caller may want as a sequence
+//       using stored = rnn::indices<0, ...>;        // states that a caller may want
 //       using entries = rnn::pattern<states, ...>;  // what step_jacobian yields
 //       using carry = rnn::pattern<states, ...>;    // its reflexive transitive closure
 //       static __device__ void step(const real (&state)[], const real (&input)[],

@@ -23,7 +23,7 @@ __device__ inline exp_parts<real> split_exp(real x, int bias) {
 /// 2^(n + bias - the format's bias), for normal results.
 template <class real>
 __device__ inline real normal_scale(real shifted) {
-  return from_bits(to_bits(shifted) << format<real>::mantissa);
+  return from_bits(bits(shifted) << format<real>::mantissa);
 }
 
 /// 2^n = first * second, both normal, where the bias is twice the format's.
@@ -34,7 +34,7 @@ struct halves {
 template <class real>
 __device__ inline halves<real> half_scales(real shifted) {
   constexpr int place = format<real>::mantissa;
-  bits_of<real> n = to_bits(shifted), half = n >> 1;
+  bits_of<real> n = bits(shifted), half = n >> 1;
   return {from_bits(half << place), from_bits((n - half) << place)};
 }
 
@@ -87,7 +87,7 @@ __device__ inline real expm1(real x) {
   exp_parts<real> parts = split_exp(bounded, 2 * format<real>::bias);
   halves<real> scale = half_scales(parts.shifted);
   real inverse = from_bits((bits_of<real>(2 * format<real>::bias) << format<real>::mantissa) -
-                           to_bits(scale.second));
+                           bits(scale.second));
   real y = scale.first - inverse;
   real q = expm1_reduced(parts.r, fused(parts.n, -ln2[1], parts.r));
   y = fused(scale.first * fused(parts.n, -ln2[1], real(1)), q, y);
@@ -121,27 +121,51 @@ __device__ inline real tanh(real x) {
   return with_sign(quotient((s - real(0.5)) + q, (s + real(0.5)) - q), x);
 }
 
-/// With m = round(x / ln 2), S = 2^m and r = m ln 2 - x: 1 / (1 + exp(-x)) = S / (S + exp(r)); both
-/// sides of the fraction times 2^place, so that S is a normal number where the result is not.
+/// x = m ln 2 + r, s = 2^m unit, |r| <= ln(2) / 2: s is a normal number also where 2^m is denormal.
+template <class real>
+struct one_sided_parts {
+  real s, r;
+};
+template <class real>
+constexpr real one_sided_unit() {
+  return number<real>(0x1p64, 0x1p100);
+}
+template <class real>
+__device__ inline one_sided_parts<real> split_one_sided(real x) {
+  constexpr int place = sizeof(real) == 4 ? 64 : 100;
+  constexpr auto ln2 = terms<real>(ln2_f32(), ln2_f64());
+  real shift = number<real>(0x1.8p23, 0x1.8p52) + real(format<real>::bias + place);
+  real shifted = fused(x, real(log2_e()), shift);
+  real m = shifted - shift;
+  return {normal_scale(shifted), fused(m, -ln2[1], fused(m, -ln2[0], x))};
+}
+
+/// exp(x) for x <= 0, not below within_exp's.
+template <class real>
+__device__ inline real exp_of_negative(real x) {
+  constexpr auto c = terms<real>(exp_tail_f32(), exp_tail_f64());
+  auto [s, r] = split_one_sided(x);
+  real y = fused(r, fused(r, horner(r, c), real(1)), real(1));
+  return (s * y) * (real(1) / one_sided_unit<real>());
+}
+
+/// With m = round(x / ln 2), S = 2^m and r = x - m ln 2: 1 / (1 + exp(-x)) = S / (S + exp(-r));
+/// both sides of the fraction times the unit above.
 template <class real>
 __device__ inline real sigmoid(real x) {
-  constexpr int place = sizeof(real) == 4 ? 64 : 100;
-  constexpr real unit = number<real>(0x1p64, 0x1p100);
-  constexpr auto ln2 = terms<real>(ln2_f32(), ln2_f64());
+  constexpr real unit = one_sided_unit<real>();
   constexpr auto c = terms<real>(exp_tail_f32(), exp_tail_f64());
   constexpr int n = decltype(c)::size;
   // Beyond these the result is 0 or 1 to the last bit.
-  x = at_most(at_least(x, number<real>(-105, -750)), number<real>(40, 80));
-  real shift = number<real>(0x1.8p23, 0x1.8p52) + real(format<real>::bias + place);
-  real shifted = fused(x, real(log2_e()), shift);
-  real m = shifted - shift, s = normal_scale(shifted);
-  real r = fused(m, ln2[1], fused(m, ln2[0], -x));
+  auto [s, r] =
+      split_one_sided(at_most(at_least(x, number<real>(-105, -750)), number<real>(40, 80)));
+  // exp(-r) = 1 - r u.
   list<real, n> scaled = {};
 #pragma unroll
   for (int i = 0; i < n; ++i)
-    scaled.at[i] = c.at[i] * unit;
-  real u = fused(r, horner(r, scaled), unit);
-  return s * reciprocal(fused(r, u, s) + unit);
+    scaled.at[i] = (i % 2 ? -unit : unit) * c.at[i];
+  real u = fused(-r, horner(r, scaled), unit);
+  return s * reciprocal(fused(-r, u, s) + unit);
 }
 
 /// With n = round(|x| / ln 2), r = |x| - n ln 2, A = 2^(n-2) and B = 2^(-n-2):
@@ -160,7 +184,7 @@ __device__ inline hyperbolic_parts<real> split_hyperbolic(real size) {
   exp_parts<real> parts = split_exp(size, bias - 2);
   real a = normal_scale(parts.shifted);
   // B's exponent is -4 less A's. It no longer counts where that would not be a normal number.
-  real b = from_bits((bits_of<real>(2 * bias - 4) << format<real>::mantissa) - to_bits(a));
+  real b = from_bits((bits_of<real>(2 * bias - 4) << format<real>::mantissa) - bits(a));
   b = size > number<real>(40, 80) ? real(0) : b;
   real r = fused(parts.n, -ln2.at[1], parts.r), square = r * r;
   real sine = estrin(square, terms<real>(sinh_tail_f32(), sinh_tail_f64()));

@@ -127,11 +127,11 @@ __device__ inline real reciprocal_root(real x) {
 /// The sign bit of x alone, and x with its sign turned where that bit is set.
 template <class real>
 __device__ inline bits_of<real> sign_bit(real x) {
-  return to_bits(x) & bits_of<real>(1) << (8 * sizeof(real) - 1);
+  return bits(x) & bits_of<real>(1) << (8 * sizeof(real) - 1);
 }
 template <class real>
 __device__ inline real flip_sign(real x, bits_of<real> sign) {
-  return from_bits(to_bits(x) ^ sign);
+  return from_bits(bits(x) ^ sign);
 }
 
 } // namespace rnn::elementary

@@ -16,7 +16,7 @@ __device__ inline mantissa_split<real> split_mantissa(real u) {
   constexpr bits_of<real> one = number_bits<real>(0x3f800000, 0x3ff0000000000000),
                           half = number_bits<real>(0x3f3504f3, 0x3fe6a09e667f3bcd),
                           mantissa = number_bits<real>(0x007fffff, 0x000fffffffffffff);
-  bits_of<real> moved = to_bits(u) + (one - half);
+  bits_of<real> moved = bits(u) + (one - half);
   return {moved >> format<real>::mantissa, from_bits((moved & mantissa) + half)};
 }
 
@@ -76,7 +76,7 @@ __device__ inline real log1p(real x) {
 /// log(1 + exp(x)) = max(x, 0) + log(1 + e) with e = exp(-|x|) in [0, 1].
 template <class real>
 __device__ inline real softplus(real x) {
-  real e = exp_of(split_wide(at_least(-magnitude(x), number<real>(-105, -750))));
+  real e = exp_of_negative(at_least(-magnitude(x), number<real>(-105, -750)));
   // 1 + e = 2^k (1 + t), t within the logarithm's interval.
   bool upper = e > real(0x1.a8p-2);
   real t = upper ? fused(e, real(0.5), real(-0.5)) : e;

@@ -30,8 +30,8 @@ using bits_of = typename format<real>::bits;
 
 #if defined(RNN_HOST_CUDA)
 
-__device__ inline unsigned int to_bits(float x) { return __builtin_bit_cast(unsigned int, x); }
-__device__ inline unsigned long long to_bits(double x) {
+__device__ inline unsigned int bits(float x) { return __builtin_bit_cast(unsigned int, x); }
+__device__ inline unsigned long long bits(double x) {
   return __builtin_bit_cast(unsigned long long, x);
 }
 __device__ inline float from_bits(unsigned int b) { return __builtin_bit_cast(float, b); }
@@ -60,7 +60,7 @@ __device__ inline real at_most(real x, real bound) {
 
 /// One in the last place of a float, relatively.
 inline double ulp_of(double x) {
-  return 0x1p-23 * from_bits(to_bits(magnitude(x)) & 0x7ff0000000000000ull) / magnitude(x);
+  return 0x1p-23 * from_bits(bits(magnitude(x)) & 0x7ff0000000000000ull) / magnitude(x);
 }
 
 /// What the instructions with .ftz do to denormal numbers.
@@ -70,10 +70,10 @@ __device__ inline float flushed(float x) {
 
 #else
 
-__device__ inline unsigned int to_bits(float x) {
+__device__ inline unsigned int bits(float x) {
   return static_cast<unsigned int>(__float_as_int(x));
 }
-__device__ inline unsigned long long to_bits(double x) {
+__device__ inline unsigned long long bits(double x) {
   return static_cast<unsigned long long>(__double_as_longlong(x));
 }
 __device__ inline float from_bits(unsigned int b) { return __int_as_float(static_cast<int>(b)); }

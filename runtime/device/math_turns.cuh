@@ -59,7 +59,7 @@ __device__ inline auto turn_fraction(real x) {
   constexpr int n = twice ? 6 : 3, place_of_exponent = format<real>::mantissa;
   // The exponent field for the first bit there is.
   constexpr int least = format<real>::bias + place_of_exponent - 32;
-  bits_of<real> b = to_bits(magnitude(x));
+  bits_of<real> b = bits(magnitude(x));
   int place = static_cast<int>(b >> place_of_exponent) - least;
   limbs<n> k =
       turn_window<n, twice ? 16 : 4>(static_cast<unsigned int>(place) >> 5, 32 - (place & 31));
@@ -107,7 +107,7 @@ __device__ inline double radians(limbs<4> f) {
   double sum = a + b, high = sum + (((a - sum) + b) + c);
   double low = ((a - high) + b) + c; // a - high is exact: they are near, or a is 0
   // (high + low) 2 pi, the product of the leading parts exact: no product of halves rounds.
-  double upper = from_bits(to_bits(high) & ~((1ull << 27) - 1)), lower = high - upper;
+  double upper = from_bits(bits(high) & ~((1ull << 27) - 1)), lower = high - upper;
   double p = turn.at[0], q = turn.at[1], product = high * (p + q);
   double error = (upper * p - product) + upper * q + lower * p + lower * q;
   return product + (error + (high * turn.at[2] + low * (p + q)));
@@ -138,7 +138,7 @@ __device__ inline quarter_turns<real> reduce_angle(real x) {
   real n = shifted - shift;
   // The first step is exact, the last does not count but near a multiple of pi/2.
   real r = fused(n, -parts.at[2], fused(n, -parts.at[1], fused(n, -parts.at[0], x)));
-  quarter_turns<real> turns = {r, to_bits(shifted)};
+  quarter_turns<real> turns = {r, bits(shifted)};
   real size = magnitude(x);
   if (size > number<real>(50000, 1e8) && size < infinity<real>())
     turns = reduce_exactly(x);

@@ -1,4 +1,5 @@
-// The few places where a kernel meets the machine: memory, asynchronous copies, bits.
+// The few places where a kernel meets the machine: memory and asynchronous copies;
+// math_platform.cuh has bits and instructions.
 //
 // Everything else in this folder is plain C++ that a host compiler takes too. There, with
 // RNN_HOST_CUDA, the test library host_cuda stands in for the machine and counts what happens.
@@ -8,9 +9,9 @@
 
 namespace rnn {
 
-using elementary::fused;
-using elementary::magnitude;
-using elementary::to_bits;
+using elementary::bits;      // the same bits as an unsigned integer
+using elementary::fused;     // a * b + c, rounded once
+using elementary::magnitude; // |x|
 
 /// Largest finite, smallest positive number, and infinity.
 template <class real>

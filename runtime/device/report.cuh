@@ -36,7 +36,7 @@ struct group_tally {
     atomicAdd(&report.lane_sweeps, lane_sweeps);
     atomicAdd(&report.slow, slow);
     atomicAdd(&report.walked, walked);
-    atomicMax(&report.mismatch, to_bits(mismatch));
+    atomicMax(&report.mismatch, bits(mismatch));
     atomicMax(&report.unconverged, unconverged);
   }
 };

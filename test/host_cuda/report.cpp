@@ -91,9 +91,9 @@ const std::vector<frame>& symbolize(void* wanted, const std::vector<void*>& addr
 // The library's own files, by the end of their folder's name: a build may have made paths relative.
 bool is_ours(const frame& f) {
   return f.location.find("test/host_cuda/") != std::string::npos ||
-         f.function.find("__sanitizer") != std::string::npos || f.function == "backtrace" ||
-         f.function == "??" || f.function == "___interceptor_backtrace" ||
-         f.function == "__interceptor_backtrace";
+         f.function.find("__sanitizer") != std::string::npos ||
+         f.function.starts_with("host_cuda_") || f.function == "backtrace" || f.function == "??" ||
+         f.function == "___interceptor_backtrace" || f.function == "__interceptor_backtrace";
 }
 
 // What stands between launch() and the kernel.
@@ -144,9 +144,9 @@ std::string stand(const thread& who) {
   case thread_state::finished:
     return "returned from the kernel";
   case thread_state::ready:
-    return "could run";
+    return "could go on";
   default:
-    return "wait at " + describe_call(who);
+    return "waiting at " + describe_call(who);
   }
 }
 

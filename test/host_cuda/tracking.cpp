@@ -318,6 +318,14 @@ void wait(int pending) {
     detail::quiet scope;
     who.groups.pop_front();
   }
+  // What is still under way may be there already: where it goes to what just arrived, neither is
+  // sure to stay.
+  detail::quiet scope;
+  for (const auto& group : who.groups) {
+    for (const detail::copy& each : group) {
+      detail::fill_nan(each.to, each.bytes);
+    }
+  }
 }
 
 bool buffer_counts::each_read(unsigned times) const {

@@ -165,12 +165,26 @@ TEST_F(Scan, RowsThatAreNotFiniteAreDropped) {
   EXPECT_EQ(corrected(2), (std::vector<double>{end[1][0] - 2, end[1][1], end[1][2]}));
 }
 
+TEST_F(Scan, ATermWithoutADefectDoesNotSpoilItsRow) {
+  std::copy(end[0], end[0] + k, start[1]);
+  start[1][0] += 1; // d_2 = (-1, 0, 0)
+  carry[1][lower::position(0, 0)] = 1;
+  carry[1][lower::position(1, 0)] = 2;
+  carry[1][lower::position(1, 1)] = inf;
+  carry[1][lower::position(2, 0)] = 3;
+  carry[1][lower::position(2, 1)] = nan;
+  EXPECT_EQ(corrected(2), (std::vector<double>{end[1][0] - 1, end[1][1] - 2, end[1][2] - 3}));
+}
+
 TEST_F(Scan, StrangeStatesThatAgreeHaveNoDefect) {
+  carry[1][lower::position(1, 0)] = 1;
+  carry[1][lower::position(1, 1)] = 2;
+  carry[1][lower::position(2, 1)] = 3;
   for (double odd : {nan, inf, -inf, -0.0}) {
     start[1][0] = end[0][0] = odd;
-    start[1][1] = end[0][1];
+    start[1][1] = end[0][1] + 1; // d_2 = (0, -1, 0)
     start[1][2] = end[0][2];
-    EXPECT_EQ(corrected(2), std::vector<double>(end[1], end[1] + k));
+    EXPECT_EQ(corrected(2), (std::vector<double>{end[1][0], end[1][1] - 2, end[1][2] - 3}));
   }
 }
 

@@ -96,11 +96,18 @@ public:
   template <class Policy>
   outcome check(void (*kernel)(args_type));
 
+  /// Does nobody notice that the kernel runs with this fault? Threads run in the order of a seed.
+  template <class Policy>
+  bool is_right(const host_cuda::faults& fault, unsigned order = 0);
+
   /// What the last run wrote of a lane of the first batch element.
   std::vector<real> results_of_lane(long long lane) const;
 
 private:
   args_type args();
+  host_cuda::options options();
+  template <class Policy>
+  host_cuda::result run(void (*kernel)(args_type), const host_cuda::options& how);
   void run_plain_loop();
   void compare(const array<real>& got, const std::vector<real>& wanted) const;
   void check_traffic(const host_cuda::result& run, int chunks) const;

@@ -221,8 +221,7 @@ void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks
 }
 
 template <class Cell, int rank>
-template <class Policy>
-outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
+host_cuda::options problem<Cell, rank>::options() {
   host_cuda::options how;
   how.seed = s_.order;
   how.guard = true;
@@ -236,12 +235,44 @@ outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
       how.buffers.push_back(host_cuda::output(a.name, a.data));
     }
   }
-  report_ = {};
   how.buffers.push_back(host_cuda::inout("report", std::span(&report_, 1)));
+  return how;
+}
+
+template <class Cell, int rank>
+template <class Policy>
+host_cuda::result problem<Cell, rank>::run(void (*kernel)(args_type),
+                                           const host_cuda::options& how) {
   constexpr auto shape = rnn::forward_shape<Cell, Policy>();
+  report_ = {};
+  return host_cuda::launch(how, s_.blocks, dim3(Policy::lanes, Policy::chunks),
+                           shape.bytes(sizeof(real)), kernel, args());
+}
+
+template <class Cell, int rank>
+template <class Policy>
+bool problem<Cell, rank>::is_right(const host_cuda::faults& fault, unsigned order) {
+  host_cuda::options how = options();
+  how.fault = fault;
+  how.seed = order;
+  if (!run<Policy>(kernel<Cell, Policy, rank>, how).ok()) {
+    return false;
+  }
+  for (int r = 0; r < results; ++r) {
+    for (long long n = 0; n < result_[r].elements(); ++n) {
+      if (!equal(result_[r].data[result_[r].place(n)], wanted_[r][n], 0)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+template <class Cell, int rank>
+template <class Policy>
+outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
   outcome out;
-  out.run = host_cuda::launch(how, s_.blocks, dim3(Policy::lanes, Policy::chunks),
-                              shape.bytes(sizeof(real)), kernel, args());
+  out.run = run<Policy>(kernel, options());
   out.report = report_;
   EXPECT_EQ(out.run.error, "") << describe(s_);
   if (!out.run.ok()) {

@@ -5,28 +5,42 @@
 
 namespace device_test {
 
+// Instrumented kernels are 20 times slower, and what sanitizers look for shows in fewer settings.
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 /// Bit for bit the plain loop's answer, over lengths, lanes, batches, layouts and odd numbers.
 template <class Cell, class Policy>
 void check_exact() {
   constexpr long long C = Policy::steps, tile = C * Policy::chunks;
-  for (long long time :
-       {0LL, 1LL, 2LL, C - 1, C, C + 1, tile - 1, tile, tile + 1, 15LL, 16LL, 17LL, 257LL}) {
+  const std::vector<long long> times =
+      sanitized ? std::vector<long long>{0, 1, C + 1, tile + 1}
+                : std::vector<long long>{0,    1,        2,  C - 1, C,  C + 1, tile - 1,
+                                         tile, tile + 1, 15, 16,    17, 257};
+  for (long long time : times) {
     setting s;
     s.time = time;
     problem<Cell, 1>(s).template check<Policy>();
   }
-  for (long long lanes : {1, 3, 16, 33}) {
-    for (long long batch : {0, 1, 3}) {
+  const std::vector<long long> lanes = {33, 1, 3, 16}, batches = {3, 1, 0};
+  for (size_t n = 0; n < (sanitized ? 1 : lanes.size()); ++n) {
+    for (size_t b = 0; b < (sanitized ? 1 : batches.size()); ++b) {
       setting s;
-      s.batch = batch;
-      s.lanes = {lanes};
+      s.batch = batches[b];
+      s.lanes = {lanes[n]};
       s.time = 2 * tile + 5;
-      s.order = lanes + batch;
+      s.order = 3 * n + b;
       problem<Cell, 1>(s).template check<Policy>();
     }
   }
-  for (layout how : {layout::plain, layout::time_first, layout::backward}) {
-    for (bool strange : {false, true}) {
+  for (layout how : {layout::time_first, layout::plain, layout::backward}) {
+    for (bool strange : {true, false}) {
+      if (sanitized && (!strange || how == layout::plain)) {
+        continue;
+      }
       setting s;
       s.how = how;
       s.strange = strange;

@@ -21,7 +21,7 @@ __global__ void some_wait(int n) {
 TEST(Errors, ThreadsReturnWhileOthersWait) {
   const auto r = host_cuda::launch(3, 64, 0, some_wait, 40);
   expect_error(r, {"block (0,0,0): deadlock: nobody can go on",
-                   "40 threads (0-39) wait at __syncthreads() at ", line(some_wait_at + 3),
+                   "40 threads (0-39) waiting at __syncthreads() at ", line(some_wait_at + 3),
                    "some_wait(int) at ", "24 threads (40-63) returned from the kernel"});
   EXPECT_EQ(r.blocks, 0u);
   // The fibers that were given up are replaced.
@@ -39,8 +39,8 @@ __global__ void two_barriers(int n) {
 
 TEST(Errors, DivergentBarrier) {
   expect_error(host_cuda::launch(1, 64, 0, two_barriers, 3),
-               {"block (0,0,0): divergent barrier", "3 threads (0-2) wait at __syncthreads()",
-                line(two_barriers_at + 3), "61 threads (3-63) wait at __syncthreads()",
+               {"block (0,0,0): divergent barrier", "3 threads (0-2) waiting at __syncthreads()",
+                line(two_barriers_at + 3), "61 threads (3-63) waiting at __syncthreads()",
                 line(two_barriers_at + 5), "two_barriers(int)"});
   EXPECT_EQ(host_cuda::launch(1, 64, 0, two_barriers, 64).error, "");
 }
@@ -55,8 +55,8 @@ __global__ void barrier_of_other_kind() {
 
 TEST(Errors, BarriersOfDifferentKinds) {
   expect_error(host_cuda::launch(1, 32, 0, barrier_of_other_kind),
-               {"divergent barrier", "1 thread (5) wait at __syncthreads_or()",
-                "31 threads (0-4, 6-31) wait at __syncthreads()"});
+               {"divergent barrier", "1 thread (5) waiting at __syncthreads_or()",
+                "31 threads (0-4, 6-31) waiting at __syncthreads()"});
 }
 
 __global__ void barrier_against_warp() {
@@ -71,8 +71,8 @@ __global__ void barrier_against_warp() {
 
 TEST(Errors, SomeWaitForTheBlockOthersForTheWarp) {
   expect_error(host_cuda::launch(1, 64, 0, barrier_against_warp),
-               {"deadlock", "wait at __syncthreads()",
-                "16 threads (32-47) wait at __syncwarp() with mask 0xffffffff"});
+               {"deadlock", "waiting at __syncthreads()",
+                "16 threads (32-47) waiting at __syncwarp() with mask 0xffffffff"});
 }
 
 __global__ void endless() {
@@ -139,7 +139,7 @@ TEST(Errors, MaskNamesALaneThatReturned) {
   std::vector<float> out(32);
   // In order, lanes 0 to 29 wait before lanes 30 and 31 return: nobody can go on.
   expect_error(host_cuda::launch(1, 32, 0, wrong_mask, out.data(), full_warp, 30),
-               {"deadlock", "30 threads (0-29) wait at __shfl_xor_sync() with mask 0xffffffff",
+               {"deadlock", "30 threads (0-29) waiting at __shfl_xor_sync() with mask 0xffffffff",
                 "2 threads (30-31) returned", "reduce(float, unsigned int)"});
 }
 
