@@ -33,6 +33,17 @@ void count_meeting(launch_state& state, std::uint64_t& kind, std::size_t site) {
   }
 }
 
+// What a removed barrier gave where it was not removed.
+int answer_of_right_run(const launch_state& state, thread& who) {
+  const auto& blocks = state.how.fault.answers;
+  const std::size_t visit = who.removed_visits++;
+  if (state.report.blocks >= blocks.size() || visit >= blocks[state.report.blocks].size()) {
+    fail(who, "came to the barrier at " + state.how.fault.removed +
+                  ", which is removed, more often than in the right run");
+  }
+  return blocks[state.report.blocks][visit];
+}
+
 void open_barrier(launch_state& state, thread& last) {
   static char barrier; // where the block's threads meet
   for (const thread* who : state.threads) {
@@ -44,6 +55,11 @@ void open_barrier(launch_state& state, thread& last) {
   count_meeting(state, state.report.barriers, last.site);
   state.at_barrier = 0;
   const int answer = block_answer(last.kind, state.threads);
+  if (last.kind != operation::barrier) {
+    auto& answers = state.report.call_sites[last.site].answers;
+    answers.resize(state.report.blocks + 1);
+    answers.back().push_back(answer);
+  }
   if (last.site != state.removed_site) {
     order(state.threads, false, &barrier);
   }
@@ -228,8 +244,9 @@ int meet_block(operation kind, int predicate, place where) {
   const quiet scope;
   launch_state& state = *active;
   who.site = site_of(state, kind, where);
-  if (who.site == state.removed_site && kind == operation::barrier) {
-    return 0;
+  const bool removed = who.site == state.removed_site;
+  if (removed && (kind == operation::barrier || !state.how.fault.answers.empty())) {
+    return kind == operation::barrier ? 0 : answer_of_right_run(state, who);
   }
   who.kind = kind;
   who.value = predicate != 0;

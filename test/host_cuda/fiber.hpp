@@ -8,8 +8,7 @@ namespace host_cuda::detail {
 class fiber {
 public:
   // Runs body(context) each time it is started. Stack pages are used as they are touched; below
-  // them lies a page that no access survives.
-  // `name` is what ThreadSanitizer calls it.
+  // them lies a page that no access survives. ThreadSanitizer calls it `name`.
   fiber(void (*body)(void*), void* context, const char* name);
   ~fiber();
   fiber(const fiber&) = delete;
@@ -42,8 +41,7 @@ void set_outside();
 
 // Orders everything that any of `fibers` did before this point before everything that any of them
 // does after it, for ThreadSanitizer. Null stands for the OS thread that runs the fibers. `sync` is
-// an address that stands for the meeting: only sets that share a fiber with all others may share
-// it.
+// an address that stands for the meeting; sets of fibers that share it have one fiber in common.
 void join(void* const* fibers, std::size_t count, void* sync);
 
 } // namespace host_cuda::detail

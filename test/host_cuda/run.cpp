@@ -55,6 +55,7 @@ void run_kernel(void* context) {
   const invocation kernel = active->kernel;
   who.frames.clear();
   who.gave_up = false;
+  who.removed_visits = 0;
   who.inside = true;
   end_quiet();
   call_kernel(who, kernel);

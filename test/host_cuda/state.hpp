@@ -48,6 +48,8 @@ struct thread {
   std::uint64_t value = 0;
   int source_lane = 0, width = 32;
   std::size_t site = 0; // which call site, see site_of
+  // How often it came to the removed barrier in this block.
+  std::size_t removed_visits = 0;
   // What it got.
   std::uint64_t answer = 0;
   int all = 0;

@@ -6,6 +6,7 @@
 #include "sanitizers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <stdexcept>
 
@@ -129,7 +130,8 @@ void access_global(const char* function, const void* pointer, std::size_t bytes,
   const quiet scope;
   launch_state& state = *active;
   const auto* address = static_cast<const unsigned char*>(pointer);
-  if (bytes <= 16 && !(bytes & (bytes - 1)) && reinterpret_cast<std::uintptr_t>(pointer) % bytes) {
+  if (std::has_single_bit(bytes) && bytes <= 16 &&
+      reinterpret_cast<std::uintptr_t>(pointer) % bytes) {
     fail(who,
          format("%s of %zu bytes at %p, which is not aligned to them", verb(how), bytes, pointer));
   }

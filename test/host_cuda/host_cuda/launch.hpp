@@ -60,15 +60,31 @@ buffer inout(std::string name, Range&& range) {
   return {std::move(name), view.data(), view.size_bytes(), access::inout};
 }
 
+// A barrier or warp operation in the text of a kernel, as a launch met it.
+struct call_site {
+  std::string operation;   // "__syncthreads()"
+  std::string place;       // "file:line:column"
+  std::uint64_t times = 0; // how often a block or warp met there
+  // What a block's barrier that counts gave, for each block in order.
+  std::vector<std::vector<int>> answers{};
+};
+
 // Makes a right kernel wrong, to see that its tests notice.
 struct faults {
   // The barrier or warp operation at this place (call_site::place) no longer orders accesses, which
-  // ThreadSanitizer notices; one that gives no value (__syncthreads, __syncwarp) is not there at
-  // all.
+  // ThreadSanitizer notices. A block's barrier or a __syncwarp is not there at all: nobody waits,
+  // and one that counts gives what it gave in the right run, from which `answers` are. Without
+  // answers it waits to count.
   std::string removed{};
+  std::vector<std::vector<int>> answers{};
   int late_groups = 0;        // every wait() leaves so many more groups of copies under way
   unsigned flipped_lanes = 0; // lanes added to, or taken from, the mask of every warp operation
 };
+
+// The fault that a call site of a right run is missing.
+inline faults removing(const call_site& site) {
+  return {.removed = site.place, .answers = site.answers};
+}
 
 struct options {
   std::vector<buffer> buffers{}; // none: global accesses are counted, not checked
@@ -97,13 +113,6 @@ struct buffer_counts : access_counts {
   // True where every byte was read (written) this many times.
   bool each_read(unsigned times) const;
   bool each_written(unsigned times) const;
-};
-
-// A barrier or warp operation in the text of a kernel.
-struct call_site {
-  std::string operation; // "__syncthreads()"
-  std::string place;     // "file:line:column"
-  std::uint64_t times;   // how often a block or warp met there
 };
 
 struct result {

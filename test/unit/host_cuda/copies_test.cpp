@@ -148,6 +148,28 @@ TEST(Copies, GroupsCompleteInOrder) {
   EXPECT_EQ(std::vector(y, y + 6), (std::vector{15, 7, 3, 1, 0, 14}));
 }
 
+__global__ void same_place(const int* x, int* y) {
+  auto* s = reinterpret_cast<int*>(host_cuda::dynamic_shared());
+  for (int i = 0; i < 2; ++i) {
+    host_cuda::copy_async(s, x + i, 4);
+    host_cuda::commit();
+  }
+  host_cuda::wait(1);
+  host_cuda::store(y, *s);
+  host_cuda::wait(0);
+  host_cuda::store(y + 1, *s);
+}
+
+// The second copy may have been the quicker one.
+TEST(Copies, WhatIsUnderWayDestroysWhatArrivedThere) {
+  int x[2] = {10, 11}, y[2];
+  const auto r = host_cuda::launch(1, 1, 4, same_place, x, y);
+  ASSERT_EQ(r.error, "");
+  EXPECT_NE(y[0], 10);
+  EXPECT_NE(y[0], 11);
+  EXPECT_EQ(y[1], 11);
+}
+
 __global__ void copy_bytes(const unsigned char* x, int to, int bytes, int source_bytes,
                            unsigned char* y) {
   unsigned char* s = host_cuda::dynamic_shared();

@@ -102,10 +102,10 @@ TEST(Faults, EachRemovedBarrier) {
     }
     ++barriers;
     if (has_tsan) {
-      EXPECT_DEATH(run_scan({.removed = site.place}, 0), "ThreadSanitizer: data race")
+      EXPECT_DEATH(run_scan(host_cuda::removing(site), 0), "ThreadSanitizer: data race")
           << site.place;
     } else {
-      EXPECT_TRUE(is_noticed({.removed = site.place})) << site.place;
+      EXPECT_TRUE(is_noticed(host_cuda::removing(site))) << site.place;
     }
   }
   EXPECT_EQ(barriers, 2);
@@ -128,25 +128,60 @@ TEST(Faults, APlaceThatNobodyReaches) {
 
 __global__ void count_odd(int* out) {
   __shared__ int tile[64];
-  tile[threadIdx.x] = 1;
-  const int odd = __syncthreads_count(threadIdx.x % 2);
-  host_cuda::store(out + threadIdx.x, odd + tile[63 - threadIdx.x]);
+  for (int round = 0; round < 2; ++round) {
+    tile[threadIdx.x] = round + static_cast<int>(blockIdx.x);
+    const int odd = __syncthreads_count(threadIdx.x % 2);
+    host_cuda::store(out + threadIdx.x, odd + tile[63 - threadIdx.x]);
+    __syncthreads();
+  }
 }
 
-// A barrier that counts still counts without its order, which only ThreadSanitizer sees.
-TEST(Faults, ABarrierThatCounts) {
+std::vector<int> run_count(const host_cuda::faults& fault, host_cuda::result& run) {
   std::vector<int> out(64);
-  const auto run = [&](const host_cuda::faults& fault) {
-    return host_cuda::launch({.fault = fault}, 1, 64, 0, count_odd, out.data());
-  };
-  const auto right = run({});
-  ASSERT_EQ(right.error, "");
-  const host_cuda::faults fault{.removed = right.call_sites.at(0).place};
+  run = host_cuda::launch({.fault = fault}, 2, 64, 0, count_odd, out.data());
+  return out;
+}
+
+TEST(Faults, ABarrierThatCounts) {
+  host_cuda::result run;
+  const std::vector<int> right(64, 34);
+  EXPECT_EQ(run_count({}, run), right);
+  ASSERT_EQ(run.error, "");
+  const host_cuda::call_site site = run.call_sites.at(0);
+  EXPECT_EQ(site.answers, (std::vector<std::vector<int>>{{32, 32}, {32, 32}}));
+  // It still counts, but its order is gone, which only ThreadSanitizer sees; or it is gone.
   if (has_tsan) {
-    EXPECT_DEATH(run(fault), "ThreadSanitizer: data race");
+    EXPECT_DEATH(run_count({.removed = site.place}, run), "ThreadSanitizer: data race");
+    EXPECT_DEATH(run_count(host_cuda::removing(site), run), "ThreadSanitizer: data race");
   } else {
-    EXPECT_EQ(run(fault).error, "");
-    EXPECT_EQ(out, std::vector<int>(64, 33));
+    EXPECT_EQ(run_count({.removed = site.place}, run), right);
+    EXPECT_NE(run_count(host_cuda::removing(site), run), right);
+    EXPECT_EQ(run.error, "");
+  }
+}
+
+__global__ void until_none_is_left(int* left) {
+  while (__syncthreads_or(host_cuda::load(left) > 0)) {
+    if (threadIdx.x == 0) {
+      host_cuda::store(left, host_cuda::load(left) - 1);
+    }
+    __syncthreads();
+  }
+}
+
+TEST(Faults, ALoopThatEndsByABarrier) {
+  const auto go = [](const host_cuda::faults& fault) {
+    int left[1] = {3};
+    return host_cuda::launch({.fault = fault}, 1, 32, 0, until_none_is_left, left);
+  };
+  const auto right = go({});
+  ASSERT_EQ(right.error, "");
+  EXPECT_EQ(right.call_sites.at(0).times, 4u);
+  if (!has_tsan) {
+    EXPECT_EQ(go(host_cuda::removing(right.call_sites.at(0))).error, "");
+    host_cuda::faults shorter = host_cuda::removing(right.call_sites.at(0));
+    shorter.answers[0].pop_back();
+    expect_error(go(shorter), {"which is removed, more often than in the right run"});
   }
 }
 

@@ -78,6 +78,21 @@ TEST(Memory, WrongAddresses) {
   expect_error(at(reinterpret_cast<const char*>(x) + 2, 4), {"not aligned to them"});
 }
 
+__global__ void count_by_hand(float* p) {
+  host_cuda::count_load(p, 12);
+  host_cuda::count_store(p + 1, 4);
+  host_cuda::count_load(p + 3, 0);
+}
+
+TEST(Memory, CountsByHand) {
+  float x[3] = {};
+  const auto r = host_cuda::launch({.buffers = {inout("x", x)}}, 1, 1, 0, count_by_hand, x);
+  ASSERT_EQ(r.error, "");
+  EXPECT_EQ(r["x"].load_bytes, 12u);
+  EXPECT_TRUE(r["x"].each_read(1));
+  EXPECT_EQ(r["x"].writes[4] + r["x"].writes[0] * 10 + r["x"].writes[8] * 100, 1);
+}
+
 __global__ void load_shared_as_global(float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = 1;
