@@ -119,7 +119,7 @@ void UnitPrinter::printHead(LineWriter& out) {
   std::string file = place ? LineWriter::printable(place.getFilename()) + "; " : "";
   newton::SystemOp first = *systems.front().prepared.op;
   std::string how = policyText(systems.front().policy);
-  out.line("// " + cell.getSymName() + ": " + file +
+  out.line("// " + LineWriter::printable(cell.getSymName()) + ": " + file +
            (first.getCompute().isF64() ? "f64, " : "f32, ") + arch.name +
            (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
   out.line("#include \"rnn/forward.cuh\"");
