@@ -39,8 +39,7 @@ void lose_barriers(std::set<std::string>& places) {
     }
     places.insert(site.place);
     if (sees_races) {
-      EXPECT_DEATH(p.template is_right<six>({.removed = site.place}),
-                   "ThreadSanitizer: data race")
+      EXPECT_DEATH(p.template is_right<six>({.removed = site.place}), "ThreadSanitizer: data race")
           << site.place;
     } else if (site.operation == "__syncthreads()") {
       bool always_right = true;
