@@ -160,7 +160,8 @@ void UnitPrinter::printHead(LineWriter& out) {
       anyDense = true;
     }
   }
-  out.line("// " + cell.getSymName() + ": " + file + (wide ? "f64, " : "f32, ") + arch.name +
+  out.line("// " + LineWriter::printable(cell.getSymName()) + ": " + file +
+           (wide ? "f64, " : "f32, ") + arch.name +
            (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
   if (anyDense)
     out.line("#include \"rnn/dense.cuh\"");

@@ -5,13 +5,9 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "cuda/nvrtc.hpp"
-#include "rnnc/Compiler.h"
-#include "rnnc/Cuda.h"
-#include "rnnc/Frontend.h"
+#include "support.h"
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
+#include "cuda/nvrtc.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,14 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 }
 
 std::optional<CudaUnit> emit(const Case& what) {
-  auto context = createContext();
-  DiagnosticEngine engine;
-  EXPECT_TRUE(readSource(std::string(EXAMPLES) + "/" + what.example + ".rnn", {}, engine));
-  auto module = parseToRnn(*context, {}, engine);
-  EXPECT_TRUE(module);
-  if (!module || !lowerToSolve(*module, {.compute = what.compute}))
-    return std::nullopt;
-  return emitCuda(*module, "", what.options);
+  return test::emitExample(what.example, what.compute, what.options);
 }
 
 int64_t number(const std::string& log, const std::string& pattern) {
@@ -50,13 +39,11 @@ int64_t number(const std::string& log, const std::string& pattern) {
   return std::regex_search(log, match, std::regex(pattern)) ? std::stoll(match[1].str()) : -1;
 }
 
-/// Lines of PTX that are instructions: `\tname ...;`, with a predicate or not.
 int64_t instructions(const std::string& ptx) {
   int64_t count = 0;
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);)
-    count += line.size() > 1 && line[0] == '\t' && (islower(line[1]) || line[1] == '@') &&
-             line.back() == ';';
+    count += test::isInstruction(line);
   return count;
 }
 

@@ -1,4 +1,4 @@
-// Offsets past 2^31 elements: an array is mostly a hole in the address space.
+// Where a lane's numbers are; offsets past 2^31 elements, in an array that is mostly a hole.
 #include "harness.hpp"
 
 #include <sys/mman.h>
@@ -6,6 +6,21 @@
 using namespace device_test;
 
 namespace {
+
+// Neighbouring threads are neighbours along the last axis, which is contiguous by default.
+TEST(Offsets, TheLastAxisIsFastest) {
+  rnn::forward_args<1, 1, 1, 0, 2> args{};
+  args.batch = 2;
+  args.lanes[0] = 3;
+  args.lanes[1] = 7;
+  EXPECT_EQ(rnn::lane_count(args), 42);
+  for (long long lane = 0; lane < 42; ++lane) {
+    const rnn::lane_place<2> place(args, lane);
+    EXPECT_EQ(place.batch, lane / 21);
+    EXPECT_EQ(place.axis[0], lane / 7 % 3);
+    EXPECT_EQ(place.axis[1], lane % 7);
+  }
+}
 
 TEST(Offsets, SixtyFourBits) {
   using cell = cells::average<float, rnn::polynomial<float>>;

@@ -27,7 +27,7 @@ struct Call {
 
 /// An emitted unit that can be run: `run` gives the error of the launch, empty where it went well.
 struct Unit {
-  std::string name, example;
+  std::string name, file, system; ///< the file below the source folder
   bool isDouble;
   std::string (*run)(const Call& call);
 };

@@ -23,29 +23,39 @@ inline std::set<long long> lengths(long long chunks, long long steps) {
   return times;
 }
 
-template <class Cell, class Policy, class Entry>
-void check(Entry* entry) {
+/// So many lanes over the axes that there are.
+inline std::vector<long long> lane_sizes(int rank, long long lanes) {
+  std::vector<long long> sizes(rank, 1);
+  if (rank > 0)
+    sizes.back() = lanes;
+  return sizes;
+}
+
+template <class Cell, class Policy, int s, int i, int p, int o, int rank>
+void check(void (*entry)(rnn::forward_args<s, i, p, o, rank>)) {
   constexpr int chunks = Policy::chunks, steps = Policy::steps;
   for (long long time : lengths(chunks, steps)) {
-    setting s;
-    s.time = time;
-    problem<Cell, 1>(s).template check<Policy>(entry);
+    setting how;
+    how.lanes = lane_sizes(rank, 5);
+    how.time = time;
+    problem<Cell, rank>(how).template check<Policy>(entry);
   }
-  for (layout how : {layout::plain, layout::time_first, layout::backward}) {
-    setting s;
-    s.how = how;
-    s.strange = how != layout::plain;
-    s.batch = 3;
-    s.lanes = {13}; // 39 lanes: more than a warp
-    s.time = 2 * chunks * steps + 3;
-    s.blocks = 2;
-    s.order = 3;
-    problem<Cell, 1>(s).template check<Policy>(entry);
+  for (layout order : {layout::plain, layout::time_first, layout::backward}) {
+    setting how;
+    how.how = order;
+    how.strange = order != layout::plain;
+    how.batch = 3;
+    how.lanes = lane_sizes(rank, 13); // 39 lanes: more than a warp
+    how.time = 2 * chunks * steps + 3;
+    how.blocks = 2;
+    how.order = 3;
+    problem<Cell, rank>(how).template check<Policy>(entry);
   }
   setting bare;
+  bare.lanes = lane_sizes(rank, 5);
   bare.initial = bare.final = bare.sequences = bare.report = false;
   bare.time = chunks * steps;
-  problem<Cell, 1>(bare).template check<Policy>(entry);
+  problem<Cell, rank>(bare).template check<Policy>(entry);
 }
 
 /// Launches an entry with a call's arrays.
@@ -82,11 +92,11 @@ struct Registered {
 
 } // namespace emitted_test
 
-#define EMITTED_TEST(example, unit, system)                                                        \
+#define EMITTED_TEST(file, unit, system)                                                           \
   TEST(Emitted, unit) {                                                                            \
     emitted_test::check<unit::system##_cell, unit::system##_policy>(unit::unit##_forward);         \
   }                                                                                                \
   const emitted_test::Registered unit##_registered(                                                \
-      {#unit, #example, sizeof(unit::system##_cell::scalar) == 8,                                  \
+      {#unit, file, #system, sizeof(unit::system##_cell::scalar) == 8,                             \
        emitted_test::run<unit::system##_cell, unit::system##_policy, unit::system##_args,          \
                          unit::unit##_forward>});

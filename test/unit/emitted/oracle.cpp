@@ -33,12 +33,14 @@ struct Stored {
 
 /// Sizes for the free dims: nothing that a warp or a chunk divides.
 const std::map<std::string, int64_t> kSizes = {{"d", 5}, {"n", 5}, {"channels", 5}, {"heads", 3}};
+/// The dense cell's one axis is its block, as CMakeLists.txt has it printed.
+constexpr int64_t kDenseStates = 12;
 
 } // namespace
 
 struct Oracle::State {
   bool isDouble;
-  std::string error;
+  std::string error, system;
   std::unique_ptr<mlir::MLIRContext> context = createContext();
   mlir::OwningOpRef<mlir::ModuleOp> newton;
   std::optional<Interpreter> interpreter;
@@ -49,6 +51,8 @@ struct Oracle::State {
 
   size_t width() const { return isDouble ? 8 : 4; }
   bool load(const std::string& file);
+  newton::SystemOp find();
+  bool isResultOf(const std::string& name);
   Stored make(bool hasBatch, bool hasTime, const std::vector<int64_t>& dims);
   void fill(Stored& array, std::mt19937& random, double scale, double mean);
   Place place(std::map<std::string, Stored>& arrays, newton::SlotAttr slot, bool hasBatch,
@@ -61,13 +65,16 @@ bool Oracle::State::load(const std::string& file) {
   DiagnosticEngine engine;
   if (!readSource(file, {}, engine))
     return false;
-  auto module = parseToRnn(*context, {}, engine);
+  FrontendOptions options;
+  if (file.ends_with("dense.rnn"))
+    options.dims["d"] = kDenseStates;
+  auto module = parseToRnn(*context, options, engine);
   if (!module)
     return false;
   auto cell = *module->getOps<rnn::CellOp>().begin();
   for (auto dim : cell.decls<rnn::DimDeclOp>())
     if (auto size = kSizes.find(dim.getSymName().str()); size != kSizes.end())
-      dims[size->first] = size->second;
+      dims[size->first] = file.ends_with("dense.rnn") ? kDenseStates : size->second;
   auto made = Interpreter::create(cell, dims);
   if (!made) {
     error = llvm::toString(made.takeError());
@@ -76,6 +83,21 @@ bool Oracle::State::load(const std::string& file) {
   interpreter = std::move(*made);
   newton = mlir::OwningOpRef<mlir::ModuleOp>(module->clone());
   return lowerToSolve(*newton, {.compute = isDouble ? "f64" : "f32"});
+}
+
+newton::SystemOp Oracle::State::find() {
+  newton::CellOp cell = *newton->getOps<newton::CellOp>().begin();
+  return cell.lookupSymbol<newton::SystemOp>(system);
+}
+
+/// Whether the system gives the state or output of that name.
+bool Oracle::State::isResultOf(const std::string& name) {
+  newton::SystemOp op = find();
+  for (mlir::ArrayAttr list : {op.getStates(), op.getOutputs()})
+    for (auto slot : list.getAsRange<newton::SlotAttr>())
+      if (slot.getTensor().getValue() == name)
+        return true;
+  return false;
 }
 
 Stored Oracle::State::make(bool hasBatch, bool hasTime, const std::vector<int64_t>& rest) {
@@ -144,8 +166,10 @@ Arrays Oracle::State::arrays(const std::map<std::string, Stored>& from) const {
   return result;
 }
 
-Oracle::Oracle(const std::string& file, bool isDouble) : s(std::make_unique<State>()) {
+Oracle::Oracle(const std::string& file, const std::string& system, bool isDouble)
+    : s(std::make_unique<State>()) {
   s->isDouble = isDouble;
+  s->system = system;
   if (!s->load(file) && s->error.empty())
     s->error = file + " does not compile";
 }
@@ -170,8 +194,7 @@ Call Oracle::draw(long long batch, long long time, unsigned seed) {
     if (d.role == Role::State || d.role == Role::Output)
       s->sequences[d.name] = s->make(true, true, d.shape);
   }
-  newton::CellOp cell = *s->newton->getOps<newton::CellOp>().begin();
-  newton::SystemOp system = *cell.ops<newton::SystemOp>().begin();
+  newton::SystemOp system = s->find();
   Call call;
   call.batch = batch;
   call.time = time;
@@ -197,7 +220,7 @@ std::string Oracle::firstDifference(double bound) const {
   if (!solved)
     return llvm::toString(solved.takeError());
   for (const auto& d : s->interpreter->declarations()) {
-    if (d.role != Role::State && d.role != Role::Output)
+    if (!s->isResultOf(d.name))
       continue;
     auto compare = [&](const Stored& got, const Array& wanted, const char* what) -> std::string {
       for (size_t i = 0; i < wanted.data.size(); ++i) {

@@ -10,8 +10,8 @@ namespace emitted_test {
 
 class Oracle {
 public:
-  /// `file` is the example. The slots are those of the lowered cell's only system.
-  Oracle(const std::string& file, bool isDouble);
+  /// `file` holds the cell; slots are those of its system of that name.
+  Oracle(const std::string& file, const std::string& system, bool isDouble);
   ~Oracle();
 
   /// Why it could not be made; empty where it could.
@@ -21,8 +21,8 @@ public:
   /// until the next draw.
   Call draw(long long batch, long long time, unsigned seed);
 
-  /// The first result of the last call that is further than `bound` * (1 + |b|) from the
-  /// interpreter's b; empty where none is.
+  /// The first result of the system in the last call that is further than `bound` * (1 + |b|) from
+  /// the interpreter's b; empty where none is.
   std::string firstDifference(double bound) const;
 
 private:
