@@ -85,6 +85,12 @@ private:
 
 LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
+  if (shape.states == 0)
+    return system.emitError() << "a system without a state has nothing to solve [RNN0501]";
+  for (auto slot : system.getInputs().getAsRange<newton::SlotAttr>())
+    if (slot.getBack() != 0)
+      return system.emitError() << "not supported yet in CUDA: the earlier input " << slot.display()
+                                << "[t-" << slot.getBack() << "] [RNN0302]";
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
   if (bytes > kParameterBytes)
     return system.emitError() << "a lane has "
@@ -96,8 +102,11 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   if (failed(prepared))
     return failure();
   auto policy = choosePolicy(arch, shape,
-                             {options.chunk, options.chunks, options.sequential,
-                              options.staging == CudaStaging::Registers});
+                             {.chunk = options.chunk,
+                              .chunks = options.chunks,
+                              .sequential = options.schedule == CudaSchedule::Sequential,
+                              .parallel = options.schedule == CudaSchedule::Parallel,
+                              .registers = options.staging == CudaStaging::Registers});
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back({std::move(*prepared), *policy, rank, bytes});
@@ -181,7 +190,9 @@ std::optional<CudaUnit> UnitPrinter::run() {
                          "that the caller binds [RNN0504]";
     fine &= system && succeeded(place(system, names));
   }
-  if (!fine)
+  if (fine && systems.empty())
+    cell.emitError() << "a cell without a system has nothing to solve [RNN0501]";
+  if (!fine || systems.empty())
     return std::nullopt;
   CudaUnit unit;
   unit.name = spell(cell.getSymName()) + ".cu";
