@@ -150,6 +150,7 @@ template <class Cell, class Policy, int rank>
 __device__ __forceinline__ void
 forward(const forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>& args) {
   using Args = forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>;
+  static_assert(sizeof(Args) <= 32764, "a kernel's arguments have at most 32764 bytes");
   const long long lanes = lane_count(args);
   const long long stride = static_cast<long long>(gridDim.x) * Policy::lanes;
   for (long long first = static_cast<long long>(blockIdx.x) * Policy::lanes; first < lanes;

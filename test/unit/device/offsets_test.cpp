@@ -20,12 +20,12 @@ TEST(Offsets, SixtyFourBits) {
   float* y = x + (time + 1) * far;
   float a = 0.5;
   rnn::forward_args<1, 1, 1, 0, 1> args{};
-  args.batch = 2;
+  args.batch = 1;
   args.time = time;
-  args.lanes[0] = 1;
+  args.lanes[0] = 2;
   args.param[0] = {&a, {0}};
-  args.input[0] = {x, {far, far, 1}}; // the second element of the batch is a step behind
-  args.state[0].sequence = {y, {1, far, 1}};
+  args.input[0] = {x, {0, far, far}}; // the second lane is a step ahead
+  args.state[0].sequence = {y, {0, far, 1}};
   for (int i = 0; i < 4; ++i) {
     x[i * far] = i + 1;
   }
