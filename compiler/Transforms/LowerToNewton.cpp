@@ -383,23 +383,42 @@ static int64_t statesOf(const StateGroup& group) {
   return count;
 }
 
+/// Does a new state depend on what `op` computes?
+static bool feedsState(Operation* op) {
+  SmallVector<Operation*> todo{op};
+  llvm::DenseSet<Operation*> seen;
+  while (!todo.empty()) {
+    Operation* next = todo.pop_back_val();
+    if (isa<SetStateOp>(next))
+      return true;
+    for (Operation* user : next->getUsers())
+      if (seen.insert(user).second)
+        todo.push_back(user);
+  }
+  return false;
+}
+
 /// Says which term makes the block too large for a Jacobian, and what would help.
 static void warnDense(const StateGroup& group, int64_t states) {
   for (StateGroup::Coupling coupling : group.couplings) {
     std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
     Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
+    bool inOutput = coupling.by && !feedsState(coupling.by);
     auto warning = emitWarning(at->getLoc());
     warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
-            << "' of the state '" << coupling.state.getSymName()
-            << "': the Jacobian is a dense block of ";
+            << "' of the state '" << coupling.state.getSymName() << "'"
+            << (inOutput ? " in an output" : "") << ": the Jacobian is a dense block of ";
     if (states < 0)
       warning << "free size";
     else
       warning << states << " states";
     warning << ", so the cell runs sequentially [RNN0401]";
-    warning.attachNote()
-        << "recurrent weights that are element-wise, or one small block a head as in "
-           "R : [heads, 4, 4], let all steps be solved at once";
+    if (inOutput)
+      warning.attachNote() << "'" << coupling.state.getSymName()
+                           << "' alone may have lanes: contract it after the run, outside the cell";
+    else
+      warning.attachNote() << "recurrent weights that are element-wise, or one small block a head "
+                              "as in R : [heads, 4, 4], let all steps be solved at once";
     return; // one term is enough
   }
 }

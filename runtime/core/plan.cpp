@@ -74,6 +74,36 @@ Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rn
   fail(RNN_INTERNAL, "system {}: no kernel of width {}", desc.name, width);
 }
 
+// Every sequence that a caller sees.
+std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& plan) {
+  const rnn_system_desc& desc = *system.desc;
+  std::vector<SequenceLayout> layouts;
+  auto addAll = [&](const rnn_slot* slots, uint32_t count) {
+    for (const rnn_slot* slot = slots; slot != slots + count; ++slot) {
+      if (plan.table().tensor[slot->tensor].hidden) {
+        continue;
+      }
+      SequenceLayout layout;
+      for (int64_t size : plan.tensorSizes[slot->tensor]) {
+        layout.stride *= double(size); // need not be bounded where the batch is empty
+      }
+      layout.together = static_cast<uint32_t>(std::count_if(
+          slots, slots + count, [&](const rnn_slot& s) { return s.tensor == slot->tensor; }));
+      layouts.push_back(layout);
+    }
+  };
+  addAll(desc.input_slots, desc.inputs);
+  addAll(desc.state_slots, desc.states);
+  addAll(desc.output_slots, desc.outputs);
+  return layouts;
+}
+
+// Is the last axis of the states one of lanes? Otherwise a block lies between two lanes.
+bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
+  const uint32_t rank = table.tensor[desc.state_slots[0].tensor].rank;
+  return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
+}
+
 ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
                             const rnn_plan_options& options) {
   const rnn_system_desc& desc = *system.desc;
@@ -83,7 +113,8 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   r.time = plan.time;
   r.states = desc.states;
   r.carry = desc.carry;
-  r.sequences = desc.inputs + desc.states + desc.outputs;
+  r.sequences = sequencesOf(system, plan);
+  r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
   r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
   for (uint32_t i = 0; i < desc.kernels; ++i) {
     if (desc.kernel[i].compute == plan.compute) {

@@ -37,6 +37,21 @@ rnn_report Tally::report() const {
   return r;
 }
 
+// A total of 0 means that nothing was begun.
+void Progress::begin(double total) {
+  constexpr double most = 0x1p62;
+  std::atomic_ref(place_.done).store(0, std::memory_order_relaxed);
+  std::atomic_ref(place_.total).store(static_cast<int64_t>(std::clamp(total, 1., most)));
+}
+
+void Progress::end() { std::atomic_ref(place_.done).store(std::atomic_ref(place_.total).load()); }
+
+double Progress::fraction() const {
+  const auto total = static_cast<double>(std::atomic_ref(place_.total).load());
+  const auto done = static_cast<double>(std::atomic_ref(place_.done).load());
+  return total > 0 ? std::clamp(done / total, 0., 1.) : 0;
+}
+
 } // namespace rnnc::runtime
 
 using namespace rnnc::runtime;
@@ -53,6 +68,20 @@ rnn_status rnn_report_read(const rnn_plan* plan, const void* workspace, rnn_repo
       invalid("rnn_report_read: the workspace holds no report; run rnn_forward first");
     }
     writeVersioned(header->report, out, "rnn_report");
+    return RNN_OK;
+  });
+}
+
+rnn_status rnn_progress_read(const rnn_plan* plan, const void* workspace, double* fraction) {
+  return guarded([&] {
+    if (!plan || !workspace || !fraction) {
+      invalid("rnn_progress_read: argument `{}` is null", !plan        ? "plan"
+                                                          : !workspace ? "workspace"
+                                                                       : "fraction");
+    }
+    // A reference to something const cannot be atomic before C++26; nothing is written.
+    auto* header = static_cast<ReportHeader*>(const_cast<void*>(workspace));
+    *fraction = Progress(header->progress).fraction();
     return RNN_OK;
   });
 }

@@ -4,6 +4,7 @@
 #include "rnn/rnn.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace rnnc::runtime {
@@ -22,10 +23,31 @@ struct Tally {
   rnn_report report() const;
 };
 
+/// How far a call is, in steps of vectors. All of a call's threads write it, any other thread may
+/// read it; only through this class, which keeps nothing else than the place.
+class Progress {
+public:
+  struct Place {
+    alignas(std::atomic_ref<int64_t>::required_alignment) int64_t done, total;
+  };
+  explicit Progress(Place& place) : place_(place) {}
+
+  void begin(double total);
+  void advance(int64_t steps) const {
+    std::atomic_ref(place_.done).fetch_add(steps, std::memory_order_relaxed);
+  }
+  void end();
+  double fraction() const;
+
+private:
+  Place& place_;
+};
+
 /// At the start of every workspace.
 struct ReportHeader {
   static constexpr uint64_t magicValue = 0x524e4e5245504f52u;
   uint64_t magic;
+  Progress::Place progress;
   rnn_report report;
 };
 

@@ -9,11 +9,18 @@
 
 namespace rnnc::runtime {
 
+/// Where an input or a result lies, in the default layout.
+struct SequenceLayout {
+  double stride = 1;     ///< numbers from one step of a lane to the next
+  uint32_t together = 1; ///< sequences of the same tensor, itself included: elements of a block
+};
+
 struct ScheduleRequest {
   const char* system = "";
   int64_t lanes = 0, time = 0;
   uint32_t states = 1, carry = 0; ///< carry 0: sequential only
-  uint32_t sequences = 1;         ///< input and result numbers of a lane and step
+  std::vector<SequenceLayout> sequences;
+  int64_t sideBySide = 1; ///< lanes that are neighbours in memory
   uint32_t elementSize = 4;
   std::vector<uint32_t> widths; ///< of the kernels, growing
   rnn_cost cost{};              ///< of a vector of widths.front() columns

@@ -131,7 +131,7 @@ void ChunksTile<F>::tileCarry(F* carry) {
         carry[c] = a[c * width];
       }
     } else {
-      this->extendCarry(1, a, width, carry, this->scratch_.product);
+      this->extendCarry(1, a, width, carry);
     }
   }
 }

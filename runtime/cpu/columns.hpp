@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/plan.hpp"
+#include "core/report.hpp"
 #include "cpu/carver.hpp"
 
 namespace rnnc::runtime::cpu {
@@ -15,6 +16,7 @@ struct Call {
   const Plan& plan;
   const rnn_tensor* args;
   const void* packed; ///< numbers of the compute type: the shared params of dense systems
+  Progress progress;
 };
 
 template <class F>

@@ -85,11 +85,21 @@ void solveOneByOne(const Call& call, const ThreadSlices& threads) {
   });
 }
 
+// As tilesInSequence, sequential and TilesInParallel::solveOne count them.
+double totalSteps(const Plan& plan) {
+  double steps = 0;
+  for (const SystemPlan& system : plan.systems) {
+    steps += double(system.groups) * double(plan.time) * (isOneByOne(system) ? 1 : 3);
+  }
+  return steps;
+}
+
 template <class F>
 rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   const Workspace<F> workspace(plan, base);
   const int concurrency = plan.arena->max_concurrency();
-  const Call call{plan, args, workspace.packed};
+  Call call{plan, args, workspace.packed, Progress(workspace.header->progress)};
+  call.progress.begin(totalSteps(plan));
   packShared(plan, args, workspace.packed);
   workspace.header->magic = 0;
   std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
@@ -104,6 +114,7 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   for (int slot = 0; slot < concurrency; ++slot) {
     total.add(workspace.threads.tallies[slot]);
   }
+  call.progress.end();
   workspace.header->report = total.report();
   workspace.header->magic = ReportHeader::magicValue;
   if (total.unconvergedTile == INT64_MAX) {

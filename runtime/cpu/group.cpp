@@ -110,7 +110,12 @@ void GroupSolver<F>::finalState(const F* state) {
 
 template <class F>
 void GroupSolver<F>::sequential(F* state, Tally& tally) {
-  lanes_.walk(0, call_->plan.time, state, tally.nonfinite);
+  constexpr int64_t piece = 65536; // long enough that a call more costs nothing
+  for (int64_t time = 0; time < call_->plan.time; time += piece) {
+    const int64_t steps = std::min(piece, call_->plan.time - time);
+    lanes_.walk(time, steps, state, tally.nonfinite);
+    call_->progress.advance(steps);
+  }
 }
 
 template <class F>
@@ -127,6 +132,7 @@ void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) 
     }
     prediction_.saw(stats);
     stats.addTo(tally, tile, lanes());
+    call_->progress.advance(stepsOf(tile));
   }
 }
 
@@ -135,7 +141,7 @@ void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileSt
                                F* carry, TileStats& stats) {
   TileFrame frame;
   frame.time = tile * system_.tileSteps;
-  frame.steps = std::min(system_.tileSteps, call_->plan.time - frame.time);
+  frame.steps = stepsOf(tile);
   frame.wantsCarry = carry != nullptr;
   frame.expectedSweeps = carry ? 0 : prediction_.expected();
   if (how == TileStart::Walk) {

@@ -76,6 +76,10 @@ public:
   void solveTile(int64_t tile, TileStart how, TileState<F>& tileState, F* state, F* carry,
                  TileStats& stats);
 
+  int64_t stepsOf(int64_t tile) const {
+    return std::min(system_.tileSteps, call_->plan.time - tile * system_.tileSteps);
+  }
+
   /// The slice's own, for tiles in sequence.
   TileState<F>& ownTile() { return ownTile_; }
   F* state() { return state_; }

@@ -135,7 +135,7 @@ void LanesTile<F>::tileCarry(F* carry) {
   const int64_t width = this->columns_.width();
   std::memcpy(carry, this->carryOf(0), sizeof(F) * this->pattern_.carry * width);
   for (int64_t w = 1; w < this->vectors_; ++w) {
-    this->extendCarry(width, this->carryOf(w), width, carry, this->scratch_.product);
+    this->extendCarry(width, this->carryOf(w), width, carry);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "core/module.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rnnc::runtime::cpu {
 namespace {
@@ -143,13 +144,30 @@ Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
   return changes;
 }
 
+template <class F>
+void compose(const std::vector<CarryTerm>& products, const CarryPattern& pattern, int64_t columns,
+             const F* left, int64_t leftStride, F* carry, F* room) {
+  std::fill(room, room + pattern.carry * columns, F(0));
+  for (const CarryTerm& term : products) {
+    const F* a = left + term.a * leftStride;
+    const F* b = carry + term.b * columns;
+    F* out = room + term.result * columns;
+    for (int64_t j = 0; j < columns; ++j) {
+      out[j] += ((a[j] == 0) | (b[j] == 0)) ? F(0) : a[j] * b[j];
+    }
+  }
+  std::memcpy(carry, room, sizeof(F) * pattern.carry * columns);
+}
+
 #define RNN_INSTANTIATE(F)                                                                         \
   template void worstMismatch(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*);           \
   template Changes correct(const CarryPattern&, const ChunkVectors<F>&, int64_t, const BitsOf<F>*, \
                            F*, F*, uint8_t*);                                                      \
   template F worstMismatchAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t);            \
   template Changes correctAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*,         \
-                                 uint8_t*);
+                                 uint8_t*);                                                        \
+  template void compose(const std::vector<CarryTerm>&, const CarryPattern&, int64_t, const F*,     \
+                        int64_t, F*, F*);
 RNN_INSTANTIATE(float)
 RNN_INSTANTIATE(double)
 #undef RNN_INSTANTIATE

@@ -9,7 +9,7 @@
 // chunks are exact after n sweeps whatever the cell does, in floating point too.
 #pragma once
 
-#include "rnn/rnn.h"
+#include "core/plan.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -106,5 +106,13 @@ F worstMismatchAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
 template <class F>
 Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks,
                       F* defect, uint8_t* dirty);
+
+/// carry = left * carry, over the `products` of the pattern: `columns` columns each,
+/// [carry][columns]; rows of `left` are `leftStride` apart. `room` is for one more carry. The guard
+/// inside a composition: nothing passes through a zero, so an infinite factor spoils no entry that
+/// it does not reach.
+template <class F>
+void compose(const std::vector<CarryTerm>& products, const CarryPattern& pattern, int64_t columns,
+             const F* left, int64_t leftStride, F* carry, F* room);
 
 } // namespace rnnc::runtime::cpu

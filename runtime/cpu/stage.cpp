@@ -113,6 +113,13 @@ void gatherFrom(F* rows, int64_t width, Columns<T> column, int64_t stride, int64
     }
   }
   const int64_t together = contiguousColumns(column, width);
+  if (together == 1) {
+    auto element = [&](int64_t t, int64_t j) {
+      rows[t * width + j] = static_cast<F>(column[j][t * stride]);
+    };
+    inBlocks<1>(steps, width, element, element);
+    return;
+  }
   for (int64_t t = 0; t < steps; ++t) {
     const T* from = column[0] + t * stride;
     F* row = rows + t * width;
@@ -145,6 +152,13 @@ void scatterTo(const F* rows, int64_t width, WritableColumns<T> column, int64_t 
     }
   }
   const int64_t together = contiguousColumns(column, valid);
+  if (together == 1) {
+    auto element = [&](int64_t t, int64_t j) {
+      column[j][t * stride] = static_cast<T>(rows[t * width + j]);
+    };
+    inBlocks<1>(steps, valid, element, element);
+    return;
+  }
   for (int64_t t = 0; t < steps; ++t) {
     T* to = column[0] + t * stride;
     const F* row = rows + t * width;

@@ -43,22 +43,6 @@ void Tile<F>::store() {
   }
 }
 
-template <class F>
-void Tile<F>::extendCarry(int64_t columns, const F* left, int64_t leftStride, F* carry,
-                          F* room) const {
-  std::fill(room, room + pattern_.carry * columns, F(0));
-  for (const CarryTerm& term : system_.products) {
-    const F* a = left + term.a * leftStride;
-    const F* b = carry + term.b * columns;
-    F* out = room + term.result * columns;
-    for (int64_t j = 0; j < columns; ++j) {
-      // The guard inside a composition: nothing passes through a zero.
-      out[j] += ((a[j] == 0) | (b[j] == 0)) ? F(0) : a[j] * b[j];
-    }
-  }
-  std::memcpy(carry, room, sizeof(F) * pattern_.carry * columns);
-}
-
 template class Tile<float>;
 template class Tile<double>;
 

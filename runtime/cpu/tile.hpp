@@ -76,9 +76,10 @@ protected:
   void setRows(const TileFrame& frame, int64_t vectors, int64_t chunkSteps, int64_t rows);
   void load(int64_t vector);
   void shootVector(int64_t vector, bool withCarry);
-  /// carry = left * carry, `columns` columns each; rows of `left` are `leftStride` apart. `room` is
-  /// for one more carry.
-  void extendCarry(int64_t columns, const F* left, int64_t leftStride, F* carry, F* room) const;
+  /// carry = left * carry, with the scratch as room.
+  void extendCarry(int64_t columns, const F* left, int64_t leftStride, F* carry) {
+    compose(system_.products, pattern_, columns, left, leftStride, carry, scratch_.product);
+  }
 
   Columns<F>& columns_;
   const SystemPlan& system_;

@@ -87,16 +87,20 @@ void TilesInParallel<F>::solveOne(const Call& call, int64_t group, int64_t tile,
   TileState<F> tileState(*system_.desc, tileVectors(system_), tileWidth(system_), carver);
   TileStats stats;
   const TileStart how = record.walkedBefore ? TileStart::Walk
-                        : record.known      ? TileStart::Warm
+                        : record.solves > 0 ? TileStart::Warm
                                             : TileStart::Fresh;
   F* state = endOf(group, tile);
   std::copy_n(startOf(group, tile), size, state);
   const bool isLast = tile + 1 == system_.tileCount;
   solver.solveTile(tile, how, tileState, state, isLast ? nullptr : carryOf(group, tile), stats);
+  // Two thirds for the solve from a guess, the rest for the first one from a better start.
+  if (record.solves < 2) {
+    call.progress.advance((record.solves == 0 ? 2 : 1) * solver.stepsOf(tile));
+  }
+  ++record.solves;
   stats.sweeps += record.stats.sweeps;
   stats.laneSweeps += record.stats.laneSweeps;
   record.stats = stats;
-  record.known = true;
   record.walkedBefore = stats.walked;
   dirty_[index(group, tile)] = 0;
 }

@@ -35,7 +35,7 @@ private:
   };
   struct Record {
     TileStats stats;   ///< sweeps of all its solves; the rest is the last one's
-    bool known;        ///< its TileState is that of a finished solve
+    int64_t solves;    ///< above 0: its TileState is that of the last one
     bool walkedBefore; ///< it did not contract: not tried again
   };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 using namespace rnnc;
 using namespace rnnc::tool;
@@ -98,7 +99,8 @@ int Bench::measure() {
       if (int status = call(other, nullptr))
         return status;
   }
-  Progress progress("measuring", options.repeat ? 0 : options.seconds);
+  std::atomic<double> far = 0;
+  Progress progress("measuring", [&far] { return far.load(); });
   double spent = 0;
   auto enough = [&] {
     size_t calls = chosenTiming.seconds.size();
@@ -107,6 +109,10 @@ int Bench::measure() {
                : calls >= kMostCalls || (calls >= kLeastCalls && spent >= options.seconds);
   };
   while (!enough()) {
+    auto calls = static_cast<double>(chosenTiming.seconds.size());
+    far = options.repeat
+              ? calls / static_cast<double>(options.repeat)
+              : std::min({spent / std::max(options.seconds, 1e-9), calls / kLeastCalls, 1.});
     if (int status = call(chosen, &chosenTiming))
       return status;
     spent += chosen.seconds();

@@ -82,7 +82,7 @@ Json Checker::json() const {
 }
 
 void Checker::prove(const check::Subject& subject) {
-  Progress progress("checking " + source.cellName(), 0);
+  Progress progress("checking " + source.cellName());
   for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
                      check::checkStructure, check::checkOracle, check::checkSchedules})
     for (check::Row& row : proof(subject))

@@ -371,8 +371,9 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
   ParsedOptions parsed;
   for (int i = 0; i < argc; ++i)
     options.commandLine += (i ? " " : "") + std::string(argv[i]);
+  Verbs verbs(app, options); // the callbacks that it adds refer to it
   try {
-    Verbs(app, options).addAll();
+    verbs.addAll();
     app.parse(argc, argv);
     std::string wrong = conflict(options);
     if (wrong.empty())

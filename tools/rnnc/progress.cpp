@@ -8,8 +8,8 @@
 using namespace rnnc::tool;
 using namespace std::chrono_literals;
 
-Progress::Progress(std::string what, double estimatedSeconds)
-    : what(std::move(what)), estimate(estimatedSeconds) {
+Progress::Progress(std::string what, std::function<double()> fraction)
+    : what(std::move(what)), fraction(std::move(fraction)) {
   if (isatty(STDERR_FILENO))
     painter = std::thread([this] { paintUntilDone(); });
 }
@@ -37,11 +37,13 @@ void Progress::paintUntilDone() {
   if (changed.wait_for(lock, 2s, [this] { return done; }))
     return;
   do {
+    std::string far;
+    if (fraction) {
+      double now = fraction();
+      far = fmt::format(" {} {:.0f} %", bar(now), 100 * now);
+    }
     double elapsed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    std::string far;
-    if (elapsed < estimate) // past it nobody knows how far it is
-      far = fmt::format(" {} about {:.0f} %", bar(elapsed / estimate), 100 * elapsed / estimate);
     fmt::print(stderr, "\r\033[K{}{} {:.1f} s", what, far, elapsed);
     std::fflush(stderr);
   } while (!changed.wait_for(lock, 100ms, [this] { return done; }));

@@ -42,11 +42,9 @@ private:
 int Runner::solve() {
   if (int status = solver.prepare(planOptions(options), data, storageType(options), call))
     return status;
-  const rnn_plan_info& info = call.info();
   rnn_status status;
   {
-    Progress progress("solving", info.schedule == RNN_SCHEDULE_PARALLEL ? info.seconds_parallel
-                                                                        : info.seconds_sequential);
+    Progress progress("solving", [this] { return call.progress(); });
     status = call.run();
   }
   if (status == RNN_NOT_CONVERGED) {
@@ -61,7 +59,7 @@ int Runner::verify() {
   Call other;
   if (int status = solver.prepare(sequentialOptions(options), data, storageType(options), other))
     return status;
-  Progress progress("solving sequentially", other.info().seconds_sequential);
+  Progress progress("solving sequentially", [&other] { return other.progress(); });
   if (other.run() != RNN_OK)
     return console.error(solver.errorText());
   sequentialSeconds = other.seconds();

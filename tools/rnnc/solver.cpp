@@ -51,7 +51,7 @@ int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr&
   rnn_plan* made = nullptr;
   rnn_status status;
   {
-    Progress progress("compiling kernels", 0);
+    Progress progress("compiling kernels");
     status = rnn_plan_create(module.get(), &options, &made);
   }
   plan.reset(made);
@@ -146,6 +146,12 @@ rnn_status Call::run() {
   if (status == RNN_OK || status == RNN_NOT_CONVERGED)
     rnn_report_read(plan.get(), workspace.bytes.data(), &lastReport);
   return status;
+}
+
+double Call::progress() const {
+  double fraction = 0; // prepare() zeroed the workspace
+  rnn_progress_read(plan.get(), workspace.bytes.data(), &fraction);
+  return fraction;
 }
 
 const data::HostArray* Call::result(rnn_arg_kind kind, uint32_t tensor) const {

@@ -31,6 +31,8 @@ public:
   const rnn_plan_info& info() const { return planInfo; }
   const rnn_report& report() const { return lastReport; }
   double seconds() const { return lastSeconds; }
+  /// How far run() is, for another thread; 0 before the first.
+  double progress() const;
   /// The result of that kind for a tensor; null where there is none.
   const data::HostArray* result(rnn_arg_kind kind, uint32_t tensor) const;
   const rnn_signature& signature() const { return *sig; }

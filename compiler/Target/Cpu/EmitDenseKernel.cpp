@@ -41,7 +41,7 @@ private:
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   Value elements(const Place& place);
-  void placeArrays(Value args);
+  void placeArrays();
   Value address(const Place& place, ValueRange indices, IRMapping& mapping);
   void emitBlock(Block& block, IRMapping& mapping);
   void emitOp(Operation& op, IRMapping& mapping);
@@ -66,18 +66,18 @@ Value DenseKernelEmitter::elements(const Place& place) {
 }
 
 /// Gives every array its place: elements of a kind follow one another in the order of the slots.
-void DenseKernelEmitter::placeArrays(Value args) {
+void DenseKernelEmitter::placeArrays() {
   auto i64 = b.getI64Type();
-  Value sizeBase = field(args, kBlockSizes, pointer);
+  Value sizeBase = field(kBlockSizes, pointer);
   for (size_t i = 0; i < system.getBlockDims().size(); ++i)
     sizes.push_back(load(at(sizeBase, i, i64), i64));
   SmallVector<SmallVector<int64_t>> dims = system.arrayDims();
   unsigned argument = system.getBlockDims().size(), array = 0;
-  Value width = number(shape.width), shared = field(args, kShared, pointer);
+  Value width = number(shape.width), shared = field(kShared, pointer);
   int64_t sharedCount = 0;
-  state = field(args, kState, pointer);
-  results = field(args, kOutputs, pointer);
-  resultStrides = field(args, kOutputStrides, pointer);
+  state = field(kState, pointer);
+  results = field(kOutputs, pointer);
+  resultStrides = field(kOutputStrides, pointer);
   auto take = [&](Kind kind, Value& base, Value* strides = nullptr) {
     Place place{kind, base, strides ? *strides : Value(), {}};
     for (int64_t dim : dims[array++])
@@ -92,9 +92,8 @@ void DenseKernelEmitter::placeArrays(Value args) {
     places[system.stepBlock().getArgument(argument++)] = place;
     return count;
   };
-  Value states_ = state, params = field(args, kParams, pointer),
-        inputs = field(args, kInputs, pointer), inputStrides = field(args, kInputStrides, pointer),
-        scratch = field(args, kScratch, pointer);
+  Value states_ = state, params = field(kParams, pointer), inputs = field(kInputs, pointer),
+        inputStrides = field(kInputStrides, pointer), scratch = field(kScratch, pointer);
   states = number(0);
   for (size_t i = 0; i < system.getStates().size(); ++i)
     states = add(states, take(Column, states_));
@@ -215,14 +214,14 @@ OwningOpRef<ModuleOp> DenseKernelEmitter::emit() {
   b.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(b, loc, name, b.getFunctionType({pointer}, {}));
   b.setInsertionPointToStart(function.addEntryBlock());
-  Value args = function.getArgument(0);
-  placeArrays(args);
+  args = function.getArgument(0);
+  placeArrays();
   IRMapping mapping;
   for (auto [i, size] : llvm::enumerate(sizes))
     mapping.map(system.stepBlock().getArgument(i),
                 arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult());
-  auto steps = scf::ForOp::create(b, loc, number(0), field(args, kSteps, b.getI64Type()), number(1),
-                                  splat(0));
+  auto steps =
+      scf::ForOp::create(b, loc, number(0), field(kSteps, b.getI64Type()), number(1), splat(0));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(steps.getBody());
@@ -230,7 +229,7 @@ OwningOpRef<ModuleOp> DenseKernelEmitter::emit() {
     emitBlock(system.stepBlock(), mapping);
     scf::YieldOp::create(b, loc, publish(steps.getRegionIterArg(0)));
   }
-  store(steps.getResult(0), field(args, kFinite, pointer));
+  store(steps.getResult(0), field(kFinite, pointer));
   func::ReturnOp::create(b, loc);
   return module;
 }

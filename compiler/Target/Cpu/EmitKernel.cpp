@@ -16,33 +16,49 @@ using namespace rnnc;
 
 namespace {
 
+/// Values by part of the width.
+using Parts = SmallVector<SmallVector<Value>>;
+
 class KernelEmitter : KernelParts {
 public:
   KernelEmitter(newton::SystemOp system, StringRef name, KernelShape shape)
-      : KernelParts(system.getLoc(), system.getCompute(), shape), system(system), name(name) {}
+      : KernelParts(system.getLoc(), system.getCompute(), shape), system(system), name(name),
+        carries(shape.jacobian ? system.getStructure()->numCarry() : 0) {}
 
   OwningOpRef<ModuleOp> emit();
 
 private:
-  SmallVector<Value> inlineBlock(Block& block, ValueRange arguments, IRMapping& shared);
+  Parts inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments);
   SmallVector<Value> multiply(ArrayRef<Value> entries, ValueRange carry);
+  SmallVector<Value> readOnce();
+  SmallVector<Value> emitStep(Value step, ValueRange before);
+  void storeEnd(ValueRange end);
 
   newton::SystemOp system;
   StringRef name;
+  int64_t carries; // numbers of the carry; 0 without the Jacobian
+
+  SmallVector<Value> inputBase, inputStride, outputBase, outputStride;
+  Parts params;
 };
 
 } // namespace
 
-/// The scalar ops of a region, on vectors. `shared` keeps what the step computed, by its op, so
-/// that the Jacobian reuses it through CSE; values are the same whatever surrounds them.
-SmallVector<Value> KernelEmitter::inlineBlock(Block& block, ValueRange arguments,
-                                              IRMapping& mapping) {
-  mapping.map(block.getArguments(), arguments);
+/// The scalar ops of a region, on vectors; of every op all parts next to each other, so that they
+/// hide each other's latency.
+Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments) {
+  SmallVector<IRMapping> mappings(arguments.size());
+  for (auto [mapping, values] : llvm::zip_equal(mappings, arguments))
+    mapping.map(block.getArguments(), values);
   for (Operation& op : block.without_terminator())
-    widen(op, mapping);
-  SmallVector<Value> results;
-  for (Value value : block.getTerminator()->getOperands())
-    results.push_back(mapping.lookup(value));
+    for (IRMapping& mapping : mappings)
+      widen(op, mapping);
+  Parts results;
+  for (IRMapping& mapping : mappings) {
+    SmallVector<Value>& values = results.emplace_back();
+    for (Value value : block.getTerminator()->getOperands())
+      values.push_back(mapping.lookup(value));
+  }
   return results;
 }
 
@@ -66,83 +82,106 @@ SmallVector<Value> KernelEmitter::multiply(ArrayRef<Value> entries, ValueRange c
   return product;
 }
 
+/// Whatever does not change from step to step is read once. Returns what the loop carries into the
+/// first step, part by part: states, carry, finite.
+SmallVector<Value> KernelEmitter::readOnce() {
+  Value inputPointers = field(kInputs, pointer), inputStrides = field(kInputStrides, pointer),
+        outputPointers = field(kOutputs, pointer), outputStrides = field(kOutputStrides, pointer);
+  for (int64_t i = 0; i < system.numInputs(); ++i) {
+    inputBase.push_back(load(at(inputPointers, i, pointer), pointer));
+    inputStride.push_back(load(at(inputStrides, i, b.getI64Type()), b.getI64Type()));
+  }
+  for (int64_t i = 0; i < system.numStates() + system.numOutputs(); ++i) {
+    outputBase.push_back(load(at(outputPointers, i, pointer), pointer));
+    outputStride.push_back(load(at(outputStrides, i, b.getI64Type()), b.getI64Type()));
+  }
+  Value paramBase = field(kParams, pointer), stateBase = field(kState, pointer);
+  SmallVector<Value> start;
+  params.resize(shape.width / shape.part);
+  for (auto [part, values] : llvm::enumerate(params)) {
+    int64_t column = part * shape.part;
+    for (int64_t i = 0; i < system.numParams(); ++i)
+      values.push_back(load(at(paramBase, i * shape.width + column, scalar), vector));
+    for (int64_t i = 0; i < system.numStates(); ++i)
+      start.push_back(load(at(stateBase, i * shape.width + column, scalar), vector));
+    for (int64_t i = 0; i < carries; ++i) {
+      ArrayRef<int64_t> place = system.getStructure()->getCarry();
+      start.push_back(splat(place[2 * i] == place[2 * i + 1] ? 1 : 0));
+    }
+    start.push_back(splat(0));
+  }
+  return start;
+}
+
+/// One step: from what the loop carries in to what it carries on.
+SmallVector<Value> KernelEmitter::emitStep(Value step, ValueRange before) {
+  int64_t k = system.numStates(), carried = k + carries + 1;
+  auto placeOf = [&](Value base, Value stride, size_t part) {
+    Value row = at(base, arith::MulIOp::create(b, loc, step, stride), scalar);
+    return at(row, part * shape.part, scalar);
+  };
+  Parts arguments(params.size());
+  for (auto [part, values] : llvm::enumerate(arguments)) {
+    llvm::append_range(values, before.slice(part * carried, k));
+    for (auto [base, stride] : llvm::zip_equal(inputBase, inputStride))
+      values.push_back(load(placeOf(base, stride, part), vector));
+    llvm::append_range(values, params[part]);
+  }
+  Parts results = inlineBlock(system.stepBlock(), arguments);
+  SmallVector<Value> next;
+  Value nothing = splat(0);
+  for (auto [part, values] : llvm::enumerate(results)) {
+    for (auto [value, base, stride] : llvm::zip_equal(values, outputBase, outputStride))
+      store(value, placeOf(base, stride, part));
+    ArrayRef<Value> states = ArrayRef(values).take_front(k);
+    llvm::append_range(next, states);
+    if (shape.jacobian) {
+      Parts entries = inlineBlock(system.getJacobian().front(), ArrayRef(arguments).slice(part, 1));
+      ValueRange carry = before.slice(part * carried + k, carries);
+      llvm::append_range(next, multiply(entries.front(), carry));
+    }
+    // 0 * s is 0, or NaN where s is not finite; it never touches the states.
+    Value finite = before[part * carried + carried - 1];
+    for (Value state : states)
+      finite = multiplyAdd(state, nothing, finite);
+    next.push_back(finite);
+  }
+  return next;
+}
+
+void KernelEmitter::storeEnd(ValueRange end) {
+  int64_t k = system.numStates(), carried = k + carries + 1;
+  Value stateBase = field(kState, pointer), finiteBase = field(kFinite, pointer);
+  Value carryBase = shape.jacobian ? field(kCarry, pointer) : Value();
+  for (size_t part = 0; part < params.size(); ++part) {
+    ValueRange values = end.slice(part * carried, carried);
+    int64_t column = part * shape.part;
+    for (int64_t i = 0; i < k; ++i)
+      store(values[i], at(stateBase, i * shape.width + column, scalar));
+    for (int64_t i = 0; i < carries; ++i)
+      store(values[k + i], at(carryBase, i * shape.width + column, scalar));
+    store(values.back(), at(finiteBase, column, scalar));
+  }
+}
+
 OwningOpRef<ModuleOp> KernelEmitter::emit() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc, name);
   b.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(b, loc, name, b.getFunctionType({pointer}, {}));
   b.setInsertionPointToStart(function.addEntryBlock());
-  Value args = function.getArgument(0);
-  int64_t k = system.numStates(), inputs = system.numInputs(), outputs = system.numOutputs();
-  int64_t carries = shape.jacobian ? system.getStructure()->numCarry() : 0;
-
-  // Whatever does not change from step to step is read once.
-  SmallVector<Value> inputBase, inputStride, outputBase, outputStride, params, start;
-  Value inputPointers = field(args, kInputs, pointer),
-        inputStrides = field(args, kInputStrides, pointer),
-        outputPointers = field(args, kOutputs, pointer),
-        outputStrides = field(args, kOutputStrides, pointer);
-  for (int64_t i = 0; i < inputs; ++i) {
-    inputBase.push_back(load(at(inputPointers, i, pointer), pointer));
-    inputStride.push_back(load(at(inputStrides, i, b.getI64Type()), b.getI64Type()));
-  }
-  for (int64_t i = 0; i < k + outputs; ++i) {
-    outputBase.push_back(load(at(outputPointers, i, pointer), pointer));
-    outputStride.push_back(load(at(outputStrides, i, b.getI64Type()), b.getI64Type()));
-  }
-  Value paramBase = field(args, kParams, pointer), stateBase = field(args, kState, pointer);
-  for (int64_t i = 0; i < system.numParams(); ++i)
-    params.push_back(load(at(paramBase, i * shape.width, scalar), vector));
-  for (int64_t i = 0; i < k; ++i)
-    start.push_back(load(at(stateBase, i * shape.width, scalar), vector));
-  if (shape.jacobian) {
-    ArrayRef<int64_t> place = system.getStructure()->getCarry();
-    for (int64_t i = 0; i < carries; ++i)
-      start.push_back(splat(place[2 * i] == place[2 * i + 1] ? 1 : 0));
-  }
-  start.push_back(splat(0));
-
+  args = function.getArgument(0);
+  SmallVector<Value> start = readOnce();
   auto number = [&](int64_t n) {
     return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(n)).getResult();
   };
-  Value zero = number(0), one = number(1), nothing = splat(0);
-  auto body = [&](OpBuilder& inner, Location, Value step, ValueRange carried) {
+  auto body = [&](OpBuilder& inner, Location, Value step, ValueRange before) {
     OpBuilder::InsertionGuard guard(b);
     b = inner;
-    SmallVector<Value> arguments(carried.take_front(k));
-    for (int64_t i = 0; i < inputs; ++i) {
-      Value offset = arith::MulIOp::create(b, loc, step, inputStride[i]);
-      arguments.push_back(load(at(inputBase[i], offset, scalar), vector));
-    }
-    llvm::append_range(arguments, params);
-    IRMapping stepMapping, jacobianMapping;
-    SmallVector<Value> results = inlineBlock(system.stepBlock(), arguments, stepMapping);
-    for (auto [i, value] : llvm::enumerate(results)) {
-      Value offset = arith::MulIOp::create(b, loc, step, outputStride[i]);
-      store(value, at(outputBase[i], offset, scalar));
-    }
-    SmallVector<Value> next(ArrayRef(results).take_front(k));
-    if (shape.jacobian) {
-      SmallVector<Value> entries =
-          inlineBlock(system.getJacobian().front(), arguments, jacobianMapping);
-      llvm::append_range(next, multiply(entries, carried.slice(k, carries)));
-    }
-    // 0 * s is 0, or NaN where s is not finite; it never touches the states.
-    Value finite = carried.back();
-    for (int64_t i = 0; i < k; ++i)
-      finite = multiplyAdd(results[i], nothing, finite);
-    next.push_back(finite);
-    scf::YieldOp::create(b, loc, next);
+    scf::YieldOp::create(b, loc, emitStep(step, before));
   };
   auto loop =
-      scf::ForOp::create(b, loc, zero, field(args, kSteps, b.getI64Type()), one, start, body);
-  for (int64_t i = 0; i < k; ++i)
-    store(loop.getResult(i), at(stateBase, i * shape.width, scalar));
-  if (shape.jacobian) {
-    Value carryBase = field(args, kCarry, pointer);
-    for (int64_t i = 0; i < carries; ++i)
-      store(loop.getResult(k + i), at(carryBase, i * shape.width, scalar));
-  }
-  store(loop.getResults().back(), field(args, kFinite, pointer));
+      scf::ForOp::create(b, loc, number(0), field(kSteps, b.getI64Type()), number(1), start, body);
+  storeEnd(loop.getResults());
   func::ReturnOp::create(b, loc);
   return module;
 }

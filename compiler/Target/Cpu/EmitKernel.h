@@ -13,6 +13,10 @@ struct KernelShape {
   int64_t width;
   bool jacobian;
   bool fma; // the target fuses multiply-adds
+  /// Columns that an operation works on; divides the width. Of the step every operation is there
+  /// for all parts before the next one, so that they hide each other's latency; the Jacobian's work
+  /// is there part by part, so that it needs the registers of one.
+  int64_t part;
 };
 
 /// Builds the kernel `name` of the signature rnn_shoot_fn (runtime/include/rnn/module.h), as a

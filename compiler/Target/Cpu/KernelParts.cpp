@@ -11,7 +11,7 @@ using namespace rnnc;
 
 KernelParts::KernelParts(Location loc, Type scalar, KernelShape shape)
     : shape(shape), b(loc.getContext()), loc(loc), scalar(scalar),
-      vector(VectorType::get({shape.width}, scalar)),
+      vector(VectorType::get({shape.part}, scalar)),
       pointer(LLVM::LLVMPointerType::get(loc.getContext())) {}
 
 Value KernelParts::at(Value base, Value index, Type element) {
@@ -33,7 +33,7 @@ void KernelParts::store(Value value, Value address) {
   LLVM::StoreOp::create(b, loc, value, address, scalar.getIntOrFloatBitWidth() / 8);
 }
 
-Value KernelParts::field(Value args, Field which, Type type) {
+Value KernelParts::field(Field which, Type type) {
   return load(at(args, which, pointer), type); // every field is 8 bytes
 }
 
@@ -49,7 +49,7 @@ Value KernelParts::multiplyAdd(Value x, Value y, Value z) {
 }
 
 void KernelParts::widen(Operation& op, IRMapping& mapping) {
-  auto wide = [&](Type type) -> Type { return VectorType::get({shape.width}, type); };
+  auto wide = [&](Type type) -> Type { return VectorType::get({shape.part}, type); };
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto attr = cast<TypedAttr>(constant.getValue());
     auto type = cast<VectorType>(wide(constant.getType()));

@@ -25,7 +25,7 @@ enum Field : int32_t {
   kScratch
 };
 
-/// Builds at `b`. Addresses are of the LLVM dialect, vectors have `shape.width` numbers.
+/// Builds at `b`. Addresses are of the LLVM dialect, vectors have `shape.part` numbers.
 class KernelParts {
 public:
   KernelParts(mlir::Location loc, mlir::Type scalar, KernelShape shape);
@@ -36,7 +36,7 @@ protected:
   mlir::Value load(mlir::Value address, mlir::Type type);
   void store(mlir::Value value, mlir::Value address);
   /// One of rnn_shoot_args.
-  mlir::Value field(mlir::Value args, Field which, mlir::Type type);
+  mlir::Value field(Field which, mlir::Type type);
   mlir::Value splat(double number);
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value y, mlir::Value z);
   /// The op on vectors; of every number `mapping` knows the vector.
@@ -48,6 +48,7 @@ protected:
   mlir::Type scalar;
   mlir::VectorType vector;
   mlir::Type pointer;
+  mlir::Value args; // of the kernel, rnn_shoot_args
 };
 
 } // namespace rnnc

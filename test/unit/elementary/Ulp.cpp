@@ -41,7 +41,10 @@ double elementary::ulpError(float got, double want) {
 static constexpr mpfr_prec_t kPrecision = 160;
 
 Judge::Judge() { mpfr_inits2(kPrecision, a, b, exact, bounded, difference, mpfr_ptr(nullptr)); }
-Judge::~Judge() { mpfr_clears(a, b, exact, bounded, difference, mpfr_ptr(nullptr)); }
+Judge::~Judge() {
+  mpfr_clears(a, b, exact, bounded, difference, mpfr_ptr(nullptr));
+  mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); // MPFR's own of this thread, which may end now
+}
 
 void Judge::set(const Function& function, double x, double y) {
   mpfr_set_d(a, x, MPFR_RNDN);

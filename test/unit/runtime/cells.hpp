@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -208,6 +209,8 @@ struct Explosive {
 
 /// Vector steps that kernels ran: (steps of each call) summed. Tests of the cost read it.
 inline std::atomic<int64_t> shotSteps{0};
+/// Called at the start of every shot where set; only for calls on one thread.
+inline std::function<void()> onShot;
 
 /// Ways to get the product of the Jacobians wrong. The answer stays right; only the sweeps tell.
 enum class Wrong { Nothing, Zeroed, Transposed, Reversed };
@@ -216,6 +219,9 @@ template <class Cell, class F, int W, bool J, Wrong wrong = Wrong::Nothing>
 void kernel(const rnn_shoot_args* a) {
   constexpr int carry = std::size(Cell::pattern);
   shotSteps.fetch_add(a->steps, std::memory_order_relaxed);
+  if (onShot) {
+    onShot();
+  }
   F s[Cell::K][W], product[carry][W], finite[W];
   const F* params = static_cast<const F*>(a->params);
   std::memcpy(s, a->state, sizeof(s));

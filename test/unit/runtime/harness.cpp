@@ -336,6 +336,33 @@ int64_t Problem<F>::forwardAllocations(const rnn_plan_options& options,
 }
 
 template <class F>
+std::vector<double> Problem<F>::progress(rnn_plan_options options) {
+  options.threads = 1;
+  rnn_plan* plan = nullptr;
+  if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {
+    return {};
+  }
+  size_t bytes;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  Workspace workspace(bytes);
+  std::memset(workspace.data, 0, bytes);
+  const std::vector<rnn_tensor> args = makeArgs(o_.time, o_.width, results);
+  std::vector<double> told;
+  auto ask = [&] {
+    double fraction = -1;
+    rnn_progress_read(plan, workspace.data, &fraction);
+    told.push_back(fraction);
+  };
+  ask();
+  onShot = ask;
+  rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
+  onShot = nullptr;
+  ask();
+  rnn_plan_destroy(plan);
+  return told;
+}
+
+template <class F>
 std::string Problem<F>::runFromThreads(const rnn_plan_options& options, int threads) {
   rnn_plan* plan = nullptr;
   if (makePlan(options, o_.time, o_.width, &plan) != RNN_OK) {

@@ -103,6 +103,46 @@ TEST(Scan, GuardProductThatIsNotFinite) {
   }
 }
 
+// The terms of (A2 A1) for a dense block of two.
+const std::vector<CarryTerm> products2 = {{0, 0, 0}, {0, 1, 2}, {1, 0, 1}, {1, 1, 3},
+                                          {2, 2, 0}, {2, 3, 2}, {3, 2, 1}, {3, 3, 3}};
+
+TEST(Scan, CompositionIsTheLaterTimesTheEarlier) {
+  const std::vector<double> later = {1, 2, 3, 4};
+  std::vector<double> carry = {5, 6, 7, 8}, room(4);
+  compose(products2, patternOf(2, 4, dense2), 1, later.data(), 1, carry.data(), room.data());
+  EXPECT_EQ(carry, (std::vector<double>{19, 22, 43, 50}));
+}
+
+// Columns are their own: those of `left` lie `leftStride` apart, those of the carry next to each
+// other.
+TEST(Scan, CompositionOfSeveralColumns) {
+  const std::vector<double> later = {1, 2, -1, 10, 20, -1}; // two columns, rows three apart
+  std::vector<double> carry = {3, 4, 5, 6}, room(4);        // the pattern is diagonal
+  const uint32_t diagonal[] = {0, 0, 1, 1};
+  compose({{0, 0, 0}, {1, 1, 1}}, patternOf(2, 2, diagonal), 2, later.data(), 3, carry.data(),
+          room.data());
+  EXPECT_EQ(carry, (std::vector<double>{3, 8, 50, 120}));
+}
+
+// Nothing passes through a zero, on either side: infinity reaches the entries it belongs to alone.
+TEST(Scan, GuardInsideAComposition) {
+  for (double a : {inf, -inf, nan}) {
+    const std::vector<double> half = {.5, 0, 0, .5};
+    std::vector<double> carry = {a, 0, 0, .5}, room(4);
+    compose(products2, patternOf(2, 4, dense2), 1, half.data(), 1, carry.data(), room.data());
+    EXPECT_TRUE(same(carry[0], a));
+    EXPECT_EQ(std::vector<double>(carry.begin() + 1, carry.end()),
+              (std::vector<double>{0, 0, .25}));
+    const std::vector<double> later = {a, 0, 0, .5};
+    carry = half;
+    compose(products2, patternOf(2, 4, dense2), 1, later.data(), 1, carry.data(), room.data());
+    EXPECT_TRUE(same(carry[0], a));
+    EXPECT_EQ(std::vector<double>(carry.begin() + 1, carry.end()),
+              (std::vector<double>{0, 0, .25}));
+  }
+}
+
 // A defect that is no number (infinite ends) goes no further.
 TEST(Scan, GuardDefectThatIsNotFinite) {
   Lane lane{1, {0, 1, 2, 3}, {inf, 4, 5, 0}, {1, 1, 1, 1}};
