@@ -13,7 +13,9 @@ static CudaOptions cudaOptions(const Options& options) {
     cuda.arch = options.arch;
   cuda.chunk = options.chunk;
   cuda.chunks = options.chunks;
-  cuda.sequential = options.schedule == RNN_SCHEDULE_SEQUENTIAL;
+  cuda.schedule = options.schedule == RNN_SCHEDULE_SEQUENTIAL ? CudaSchedule::Sequential
+                  : options.schedule == RNN_SCHEDULE_PARALLEL ? CudaSchedule::Parallel
+                                                              : CudaSchedule::Auto;
   cuda.staging = options.staging == Staging::Registers ? CudaStaging::Registers : CudaStaging::Auto;
   cuda.math = options.math == MathKind::Special ? CudaMath::Special : CudaMath::Polynomial;
   return cuda;

@@ -156,10 +156,12 @@ llvm::Expected<Policy> rnnc::cuda::choosePolicy(const Architecture& arch, const 
                                                 const PolicyRequest& request) {
   if (request.chunks > kMostChunks)
     return refuse("a block has at most " + llvm::Twine(kMostChunks) + " chunks on CUDA");
+  if (request.parallel && request.chunks == 1)
+    return refuse("one chunk is the sequential schedule");
   if (request.sequential || request.chunks == 1)
     return sequentialPolicy(shape);
   if (shape.carry == 0) {
-    if (request.chunks > 1)
+    if (request.chunks > 1 || request.parallel)
       return refuse("chunks need a Jacobian, and a block of " + llvm::Twine(shape.states) +
                     " states has none: it runs sequentially");
     return sequentialPolicy(shape);
@@ -167,11 +169,14 @@ llvm::Expected<Policy> rnnc::cuda::choosePolicy(const Architecture& arch, const 
   int64_t chunks = shape.states <= 2 ? 8 : 4;
   if (request.chunks || request.chunk || request.registers)
     return requestedPolicy(arch, shape, request, request.chunks ? request.chunks : chunks);
-  if (registersOfProduct(shape) > kMostRegisters * 7 / 8) // room for ptxas to reorder
+  bool spills = registersOfProduct(shape) > kMostRegisters * 7 / 8; // room for ptxas to reorder
+  if (spills && !request.parallel)
     return sequentialPolicy(shape);
   Policy best = longestChunks(arch, shape, chunks);
   for (chunks /= 2; best.steps < kShortChunk && chunks > 1; chunks /= 2)
     if (Policy fewer = longestChunks(arch, shape, chunks); fewer.blocks && fewer.steps > best.steps)
       best = fewer;
+  if (best.blocks == 0 && request.parallel)
+    return refuse(llvm::Twine("no tile fits into the shared memory of ") + arch.name);
   return best.blocks ? best : sequentialPolicy(shape);
 }

@@ -21,7 +21,7 @@ enum class Staging { Registers, Shared, SharedSingle };
 /// What the user asks for; what is not there is left to the rule.
 struct PolicyRequest {
   int64_t chunk = 0, chunks = 0;
-  bool sequential = false;
+  bool sequential = false, parallel = false;
   bool registers = false; ///< stage in registers, with the chunk loop unrolled
 };
 

@@ -34,6 +34,22 @@ void joinStepAndJacobian(newton::SystemOp system) {
   joint.getTerminator()->setOperands(results);
 }
 
+/// A Jacobian that is identically zero (h[t] = x[t]) gets one entry that says so: arrays have at
+/// least one element.
+void keepOneEntry(newton::SystemOp system) {
+  newton::StructureAttr structure = *system.getStructure();
+  if (structure.numEntries() > 0)
+    return;
+  Operation* yield = system.getJacobian().front().getTerminator();
+  OpBuilder b(yield);
+  Value zero =
+      arith::ConstantOp::create(b, system.getLoc(), b.getFloatAttr(system.getCompute(), 0));
+  yield->insertOperands(yield->getNumOperands(), zero);
+  system.setStructureAttr(newton::StructureAttr::get(
+      system.getContext(), {0, 0}, structure.getCarry(), structure.getBlocks(),
+      structure.getLinear(), structure.getConstant()));
+}
+
 /// Removes what nothing reads; last ops first.
 void removeUnused(Block& block) {
   for (Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -127,8 +143,10 @@ FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vect
   prepared.stored = std::move(stored);
   prepared.op = cast<newton::SystemOp>(system->clone());
   newton::SystemOp op = *prepared.op;
-  if (op.hasJacobian())
+  if (op.hasJacobian()) {
+    keepOneEntry(op);
     joinStepAndJacobian(op);
+  }
   IRRewriter rewriter(op.getContext());
   DominanceInfo dominance(op);
   eliminateCommonSubExpressions(rewriter, dominance, op);

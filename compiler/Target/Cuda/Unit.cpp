@@ -92,8 +92,20 @@ private:
 
 } // namespace
 
+static LogicalResult checkInputs(Operation* system, ArrayAttr inputs) {
+  for (auto slot : inputs.getAsRange<newton::SlotAttr>())
+    if (slot.getBack() != 0)
+      return system->emitError() << "not supported yet in CUDA: the earlier input "
+                                 << slot.display() << "[t-" << slot.getBack() << "] [RNN0302]";
+  return success();
+}
+
 LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
+  if (shape.states == 0)
+    return system.emitError() << "a system without a state has nothing to solve [RNN0501]";
+  if (failed(checkInputs(system, system.getInputs())))
+    return failure();
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
   if (bytes > kParameterBytes)
     return system.emitError() << "a lane has "
@@ -105,8 +117,11 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   if (failed(prepared))
     return failure();
   auto policy = choosePolicy(arch, shape,
-                             {options.chunk, options.chunks, options.sequential,
-                              options.staging == CudaStaging::Registers});
+                             {.chunk = options.chunk,
+                              .chunks = options.chunks,
+                              .sequential = options.schedule == CudaSchedule::Sequential,
+                              .parallel = options.schedule == CudaSchedule::Parallel,
+                              .registers = options.staging == CudaStaging::Registers});
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back(PlacedSystem{std::move(*prepared), *policy, rank, bytes});
@@ -114,10 +129,13 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
 }
 
 LogicalResult UnitPrinter::placeDense(newton::DenseSystemOp system, NameScope& names) {
-  if (options.chunk || options.chunks || options.staging == CudaStaging::Registers)
+  if (options.chunk || options.chunks || options.schedule == CudaSchedule::Parallel ||
+      options.staging == CudaStaging::Registers)
     return system.emitError()
            << "a dense block runs sequentially, a thread a lane: it has no chunks "
               "to choose [RNN0503]";
+  if (failed(checkInputs(system, system.getInputs())))
+    return failure();
   auto prepared = prepareDense(system, names);
   if (failed(prepared))
     return failure();
@@ -252,7 +270,9 @@ std::optional<CudaUnit> UnitPrinter::run() {
     auto dense = dyn_cast<newton::DenseSystemOp>(op);
     fine &= succeeded(dense ? placeDense(dense, names) : place(cast<newton::SystemOp>(op), names));
   }
-  if (!fine)
+  if (fine && systems.empty())
+    cell.emitError() << "a cell without a system has nothing to solve [RNN0501]";
+  if (!fine || systems.empty())
     return std::nullopt;
   CudaUnit unit;
   unit.name = spell(cell.getSymName()) + ".cu";

@@ -15,12 +15,13 @@ class ModuleOp;
 namespace rnnc {
 
 enum class CudaMath { Polynomial, Special };
+enum class CudaSchedule { Auto, Sequential, Parallel };
 enum class CudaStaging { Auto, Registers };
 
 struct CudaOptions {
   std::string arch = "sm_90";
   int64_t chunk = 0, chunks = 0; ///< C and W; 0: the rule of compiler/Target/Cuda/Policy.cpp
-  bool sequential = false;       ///< W = 1
+  CudaSchedule schedule = CudaSchedule::Auto; ///< Sequential is W = 1
   CudaStaging staging = CudaStaging::Auto;
   CudaMath math = CudaMath::Polynomial;
 };

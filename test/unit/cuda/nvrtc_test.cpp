@@ -107,7 +107,7 @@ std::vector<Case> cases() {
     for (const char* arch : {"sm_80", "sm_90", "sm_100", "sm_120"})
       list.push_back({example, "f32", {.arch = arch}});
     list.push_back({example, "f64", {.arch = "sm_90"}});
-    list.push_back({example, "f32", {.arch = "sm_90", .sequential = true}});
+    list.push_back({example, "f32", {.arch = "sm_90", .schedule = CudaSchedule::Sequential}});
   }
   return list;
 }
@@ -115,7 +115,7 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Examples, NvrtcTest, testing::ValuesIn(cases()), [](const auto& info) {
   const Case& c = info.param;
   return c.example + "_" + c.compute + "_" + c.options.arch +
-         (c.options.sequential ? "_sequential" : "");
+         (c.options.schedule == CudaSchedule::Sequential ? "_sequential" : "");
 });
 
 } // namespace

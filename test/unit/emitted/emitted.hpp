@@ -58,6 +58,54 @@ void check(void (*entry)(rnn::forward_args<s, i, p, o, rank>)) {
   problem<Cell, rank>(bare).template check<Policy>(entry);
 }
 
+/// The printed Jacobian against central differences of the printed step, in double: a wrong one
+/// would leave every result right and only take more sweeps. Beside it the step gives the same
+/// bits.
+template <class Cell>
+void check_jacobian() {
+  constexpr int k = Cell::states;
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal(0.2, 0.5);
+  for (int point = 0; point < 20; ++point) {
+    double state[k], input[rnn::at_least_one(Cell::inputs)], next[k], same[k];
+    double param[rnn::at_least_one(Cell::params)];
+    double output[rnn::at_least_one(Cell::outputs)], jacobian[Cell::entries::size];
+    for (double& x : state)
+      x = normal(random);
+    for (double& x : input)
+      x = normal(random);
+    for (double& x : param)
+      x = normal(random);
+    Cell::step_jacobian(state, input, param, next, output, jacobian);
+    Cell::step(state, input, param, same, output);
+    EXPECT_EQ(std::memcmp(next, same, sizeof next), 0);
+    for (int column = 0; column < k; ++column) {
+      const double middle = state[column], width = 1e-6;
+      double above[k], below[k];
+      state[column] = middle + width;
+      Cell::step(state, input, param, above, output);
+      state[column] = middle - width;
+      Cell::step(state, input, param, below, output);
+      state[column] = middle;
+      for (int row = 0; row < k; ++row) {
+        const double stated = Cell::entries::contains(row, column)
+                                  ? jacobian[Cell::entries::position(row, column)]
+                                  : 0;
+        EXPECT_NEAR(stated, (above[row] - below[row]) / (2 * width), 1e-7 * (1 + std::fabs(stated)))
+            << "entry " << row << ", " << column << " at point " << point;
+      }
+    }
+  }
+}
+
+/// The same text in double, whatever the unit computes in.
+template <template <class, class> class Cell, class real, class math>
+void check_jacobian_of(Cell<real, math>*) {
+  using twice = Cell<double, rnn::polynomial<double>>;
+  if constexpr (requires { typename twice::entries; })
+    check_jacobian<twice>();
+}
+
 /// Launches an entry with a call's arrays.
 template <class Cell, class Policy, class Args, void (*entry)(Args)>
 std::string run(const Call& call) {
@@ -95,6 +143,7 @@ struct Registered {
 #define EMITTED_TEST(file, unit, system)                                                           \
   TEST(Emitted, unit) {                                                                            \
     emitted_test::check<unit::system##_cell, unit::system##_policy>(unit::unit##_forward);         \
+    emitted_test::check_jacobian_of(static_cast<unit::system##_cell*>(nullptr));                   \
   }                                                                                                \
   const emitted_test::Registered unit##_registered(                                                \
       {#unit, file, #system, sizeof(unit::system##_cell::scalar) == 8,                             \
