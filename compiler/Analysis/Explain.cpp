@@ -21,11 +21,14 @@ static std::string stateAt(newton::SystemOp system, int64_t state, StringRef tim
   return slotAtTime(cast<newton::SlotAttr>(system.getStates()[state]), time);
 }
 
-static void explainLanes(newton::SystemOp system, llvm::raw_ostream& out) {
+static void explainLanes(ArrayAttr laneAxes, llvm::raw_ostream& out) {
   std::string axes;
-  for (Attribute axis : system.getLaneAxes())
+  for (Attribute axis : laneAxes)
     axes += (axes.empty() ? "" : " x ") + cast<StringAttr>(axis).getValue().str();
   out << "  lanes       " << (axes.empty() ? "one a batch element" : "batch x " + axes) << "\n";
+}
+
+static void explainBlock(newton::SystemOp system, llvm::raw_ostream& out) {
   std::string names;
   for (int64_t i = 0; i < system.numStates(); ++i)
     names += (i ? ", " : "") + stateName(system, i);
@@ -107,10 +110,81 @@ static void explainCost(newton::SystemOp system, llvm::raw_ostream& out) {
         << " cycles a vector; composition: " << compositionOperations(system) << " multiply-adds\n";
 }
 
-std::string rnnc::explainSystem(newton::SystemOp system) {
+namespace {
+/// A count of scalars: a sum of products of dims, as text and as a number where sizes are known.
+struct Count {
+  std::string text;
+  double number = 0;
+  bool known = true;
+};
+} // namespace
+
+static Count count(newton::DenseSystemOp system, ArrayAttr slots,
+                   llvm::function_ref<int64_t(StringRef)> sizeOf) {
+  Count total;
+  std::vector<std::pair<std::string, int64_t>> terms; // the same product so many times
+  for (auto slot : slots.getAsRange<newton::SlotAttr>()) {
+    std::string text;
+    double product = 1;
+    for (int64_t dim : system.blockDimsOf(slot)) {
+      StringRef name = cast<StringAttr>(system.getBlockDims()[dim]).getValue();
+      int64_t size = system.getBlockSizes()[dim];
+      size = size < 0 ? sizeOf(name) : size;
+      total.known &= size >= 0;
+      product *= static_cast<double>(size);
+      text += (text.empty() ? "" : " ") + name.str();
+    }
+    total.number += product;
+    text = text.empty() ? "1" : text;
+    auto known = llvm::find_if(terms, [&](auto& term) { return term.first == text; });
+    if (known == terms.end())
+      terms.push_back({text, 1});
+    else
+      ++known->second;
+  }
+  for (auto& [text, times] : terms) {
+    total.text += total.text.empty() ? "" : " + ";
+    total.text += text == "1" ? std::to_string(times)
+                  : times > 1 ? std::to_string(times) + " " + text
+                              : text;
+  }
+  return total;
+}
+
+static std::string explainDense(newton::DenseSystemOp system,
+                                llvm::function_ref<int64_t(StringRef)> sizeOf) {
+  std::string text, names;
+  llvm::raw_string_ostream out(text);
+  for (auto slot : system.getStates().getAsRange<newton::SlotAttr>())
+    names += (names.empty() ? "" : ", ") + slot.display();
+  Count states = count(system, system.getStates(), sizeOf);
+  Count params = count(system, system.getParams(), sizeOf);
+  explainLanes(system.getLaneAxes(), out);
+  out << "  block       " << states.text;
+  if (states.known && !llvm::all_of(states.text, llvm::isDigit))
+    out << " = " << llvm::format("%.0f", states.number);
+  out << " states: " << names << "\n";
+  out << "  step        loops over the block; " << system.getTemporaries().size()
+      << " arrays in between\n";
+  out << "  Jacobian    none: with k = " << states.text << " a composition would cost k^3";
+  if (states.known)
+    out << llvm::format(" = %.0f", states.number * states.number * states.number);
+  out << " multiply-adds; runs sequentially\n";
+  out << "  cost        step: about a multiply-add for each of " << params.text;
+  if (params.known && !llvm::all_of(params.text, llvm::isDigit))
+    out << llvm::format(" = %.0f", params.number);
+  out << " numbers of the params\n";
+  return text;
+}
+
+std::string rnnc::explainSystem(Operation* op, llvm::function_ref<int64_t(StringRef)> sizeOf) {
+  if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
+    return explainDense(dense, sizeOf);
+  auto system = cast<newton::SystemOp>(op);
   std::string text;
   llvm::raw_string_ostream out(text);
-  explainLanes(system, out);
+  explainLanes(system.getLaneAxes(), out);
+  explainBlock(system, out);
   explainStep(system, out);
   explainJacobian(system, out);
   explainCost(system, out);

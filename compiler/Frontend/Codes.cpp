@@ -111,12 +111,14 @@ constexpr CodeText kCodes[] = {
     {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},
     {"RNN0308", "not supported yet: this declaration",
      "complex, import, save, recompute and solve come later."},
-    {"RNN0401", "dense Jacobian over a free axis",
+    {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"
-     "size of a block must be known. Bind it with --dim, or make the recurrent weights "
-     "element-wise\n"
-     "(diagonal) or per head (R : [heads, k, k])."},
+     "block is too large for the product of its Jacobians: that costs k^3 for k states. The cell "
+     "runs\n"
+     "sequentially, vectorised over lanes. Recurrent weights that are element-wise (diagonal), or "
+     "one small\n"
+     "block a head (R : [heads, 4, 4]), let all steps be solved at once."},
     {"RNN0402", "unrolls too far",
      "Block axes and contractions are unrolled into scalars; --limit operations=N raises the "
      "limit."},

@@ -17,7 +17,8 @@ using namespace rnnc;
 
 void rnnc::registerDialects(DialectRegistry& registry) {
   registry.insert<rnn::RnnDialect, newton::NewtonDialect, arith::ArithDialect, math::MathDialect,
-                  func::FuncDialect, scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+                  func::FuncDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect,
+                  LLVM::LLVMDialect>();
   newton::registerDerivativeModels(registry);
 }
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "Analysis/LaneAxes.h"
+#include "Transforms/Boundary.h"
+#include "Transforms/LowerDense.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
 
@@ -47,11 +48,9 @@ private:
     FlatSymbolRefAttr tensor;
   };
 
-  LogicalResult checkBlock();
   LogicalResult listResults();
   LogicalResult listElements(Operation* set, Value value, FlatSymbolRefAttr tensor, ArrayType type,
                              ArrayRef<int64_t> laneOfAxis);
-  LogicalResult outputAxes(OutputOp output, Value value, SmallVectorImpl<int64_t>& laneOfAxis);
   LogicalResult demand();
   using Element = std::pair<Value, Index>;
   SmallVector<Element> operandElements(Operation* op, const Index& index);
@@ -81,45 +80,6 @@ private:
 };
 
 } // namespace
-
-/// Does a new state depend on what `op` computes?
-static bool feedsState(Operation* op) {
-  SmallVector<Operation*> todo{op};
-  llvm::DenseSet<Operation*> seen;
-  while (!todo.empty()) {
-    Operation* next = todo.pop_back_val();
-    if (isa<SetStateOp>(next))
-      return true;
-    for (Operation* user : next->getUsers())
-      if (seen.insert(user).second)
-        todo.push_back(user);
-  }
-  return false;
-}
-
-/// Sizes of a block must be known; says which term couples a free axis, and what would help.
-LogicalResult GroupLowering::checkBlock() {
-  for (StateGroup::Coupling coupling : group.couplings) {
-    auto type = cast<ArrayType>(coupling.state.getType());
-    DimAttr dim = type.getDims()[coupling.axis];
-    if (!dim.isFree())
-      continue;
-    StringRef state = coupling.state.getSymName();
-    if (coupling.by && !feedsState(coupling.by))
-      return emitError(coupling.by->getLoc())
-             << "this term couples the axis '" << dim.str() << "' of the state '" << state
-             << "' in an output: then it is no lane axis but part of the block, whose size must be "
-                "fixed; bind it with --dim "
-             << dim.str() << "=N, or contract '" << state << "' after the run [RNN0401]";
-    Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
-    return emitError(at->getLoc())
-           << (coupling.by ? "this term couples" : "nothing separates") << " the axis '"
-           << dim.str() << "' of the state '" << state
-           << "': the Jacobian is dense, and the size of a block must be fixed; bind it with --dim "
-           << dim.str() << "=N [RNN0401]";
-  }
-  return success();
-}
 
 newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back) {
   SmallVector<int64_t> lanes, at;
@@ -157,37 +117,6 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
   }
 }
 
-/// The lane axis of each axis of an output: where its value runs with one, or by the dim's name.
-LogicalResult GroupLowering::outputAxes(OutputOp output, Value value,
-                                        SmallVectorImpl<int64_t>& laneOfAxis) {
-  auto type = cast<ArrayType>(output.getType()), from = cast<ArrayType>(value.getType());
-  ArrayRef<int64_t> known = axes.axesOf(value);
-  unsigned offset = type.getRank() - from.getRank();
-  std::set<int64_t> used;
-  laneOfAxis.assign(type.getRank(), -1);
-  for (unsigned i = offset; i < type.getRank() && !known.empty(); ++i)
-    if ((laneOfAxis[i] = known[i - offset]) >= 0)
-      used.insert(laneOfAxis[i]);
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    for (auto [axis, dim] : llvm::enumerate(group.lanes))
-      if (laneOfAxis[i] < 0 && !used.contains(axis) && type.getDims()[i].matches(dim)) {
-        laneOfAxis[i] = axis;
-        used.insert(axis);
-      }
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    if (laneOfAxis[i] < 0 && type.getDims()[i].isFree())
-      return emitError(output.getLoc())
-             << "not supported yet: the output '" << output.getSymName() << "' runs over '"
-             << type.getDims()[i].str() << "', which is no lane axis of the states that it reads"
-             << " [RNN0403]";
-  if (used.size() != group.lanes.size())
-    return emitError(output.getLoc())
-           << "not supported yet: the output '" << output.getSymName()
-           << "' has one value for all lanes; give it the axes of the states that it reads"
-           << " [RNN0403]";
-  return success();
-}
-
 LogicalResult GroupLowering::listResults() {
   for (StateOp state : group.states)
     for (auto set : cell.getStep().getBody().front().getOps<SetStateOp>())
@@ -200,7 +129,7 @@ LogicalResult GroupLowering::listResults() {
       if (set.getName() != output.getSymName())
         continue;
       SmallVector<int64_t> laneOfAxis;
-      if (failed(outputAxes(output, set.getValue(), laneOfAxis)) ||
+      if (failed(outputAxes(output, set.getValue(), group, axes, false, laneOfAxis)) ||
           failed(listElements(set, set.getValue(), set.getNameAttr(),
                               cast<ArrayType>(output.getType()), laneOfAxis)))
         return failure();
@@ -432,41 +361,69 @@ void GroupLowering::build(Block& into) {
 }
 
 LogicalResult GroupLowering::lower(Block& into) {
-  if (failed(checkBlock()) || failed(listResults()) || failed(demand()))
+  if (failed(listResults()) || failed(demand()))
     return failure();
   build(into);
   return success();
 }
 
-/// The boundary of the cell, in the order of the file.
-static void declareTensors(CellOp cell, Block& into) {
-  OpBuilder builder = OpBuilder::atBlockEnd(&into);
-  for (Operation& decl : cell.getBody().front()) {
-    auto typeAttr = decl.getAttrOfType<TypeAttr>("type");
-    if (!typeAttr)
-      continue;
-    newton::Role role = isa<InputOp>(decl)   ? newton::Role::Input
-                        : isa<ParamOp>(decl) ? newton::Role::Param
-                        : isa<StateOp>(decl) ? newton::Role::State
-                                             : newton::Role::Output;
-    SmallVector<Attribute> dims;
-    SmallVector<int64_t> sizes;
-    for (DimAttr dim : cast<ArrayType>(typeAttr.getValue()).getDims()) {
-      dims.push_back(builder.getStringAttr(dim.str()));
-      sizes.push_back(dim.getSize());
+/// Scalar states a lane; -1 where a size of the block is bound by the caller.
+static int64_t statesOf(const StateGroup& group) {
+  int64_t count = 0;
+  for (StateOp state : group.states) {
+    int64_t elements = 1;
+    auto dims = cast<ArrayType>(state.getType()).getDims();
+    for (auto [axis, lane] : llvm::enumerate(group.axes.lookup(state))) {
+      if (lane < 0 && dims[axis].isFree())
+        return -1;
+      elements *= lane < 0 ? dims[axis].getSize() : 1;
     }
-    double fill = 0;
-    if (auto state = dyn_cast<StateOp>(decl))
-      fill = state.getInit().convertToDouble();
-    if (auto input = dyn_cast<InputOp>(decl))
-      fill = input.getBefore().convertToDouble();
-    auto state = dyn_cast<StateOp>(decl);
-    newton::TensorOp::create(builder, decl.getLoc(),
-                             newton::RoleAttr::get(builder.getContext(), role),
-                             SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
-                             builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
-                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr());
+    count += elements;
   }
+  return count;
+}
+
+/// Does a new state depend on what `op` computes?
+static bool feedsState(Operation* op) {
+  SmallVector<Operation*> todo{op};
+  llvm::DenseSet<Operation*> seen;
+  while (!todo.empty()) {
+    Operation* next = todo.pop_back_val();
+    if (isa<SetStateOp>(next))
+      return true;
+    for (Operation* user : next->getUsers())
+      if (seen.insert(user).second)
+        todo.push_back(user);
+  }
+  return false;
+}
+
+/// Says which term makes the block too large for a Jacobian, and what would help.
+static void warnDense(const StateGroup& group, int64_t states) {
+  if (group.couplings.empty())
+    return;
+  StateGroup::Coupling coupling = group.couplings.front(); // one term is enough
+  std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
+  StringRef state = coupling.state.getSymName();
+  bool forOutput = coupling.by && !feedsState(coupling.by);
+  Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
+  auto warning = emitWarning(at->getLoc());
+  warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
+          << "' of the state '" << state << "'"
+          << (forOutput ? " in an output: it is no lane axis but part of a block of "
+                        : ": the Jacobian is a dense block of ");
+  if (states < 0)
+    warning << "free size";
+  else
+    warning << states << " states";
+  warning << ", so the cell runs sequentially [RNN0401]";
+  Diagnostic& note = warning.attachNote();
+  if (forOutput)
+    note << "without this output, its contraction taken from '" << state
+         << "' after the run, all steps can be solved at once";
+  else
+    note << "recurrent weights that are element-wise, or one small block a head as in "
+            "R : [heads, 4, 4], let all steps be solved at once";
 }
 
 namespace {
@@ -486,9 +443,16 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       Block& body = lowered.getBody().emplaceBlock();
       declareTensors(cell, body);
       LaneAxes axes(cell);
-      for (const StateGroup& group : axes.groups())
-        if (failed(GroupLowering(cell, group, axes, type, operations).lower(body)))
+      for (const StateGroup& group : axes.groups()) {
+        int64_t states = statesOf(group);
+        if (states < 0 || states > maxBlock)
+          warnDense(group, states);
+        LogicalResult result = states < 0 || states > unroll
+                                   ? lowerDense(cell, group, axes, type, body)
+                                   : GroupLowering(cell, group, axes, type, operations).lower(body);
+        if (failed(result))
           return signalPassFailure();
+      }
       cell.erase();
     }
   }

@@ -10,15 +10,20 @@ def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
   let description = [{
     Lane axes disappear, block axes are unrolled, every group of coupled states becomes one
     newton.system whose slots say where its scalars live. After it no pass knows about arrays.
+    A block of more than `unroll` states, or of a size that the caller binds, becomes loops in a
+    newton.dense_system instead; that it will run sequentially, and why, is a warning.
 
     `h[t] = a * h[t-1]` over [d] becomes a system of one state with lane axis d.
   }];
   let options = [
     Option<"compute", "compute", "std::string", "\"f32\"", "f32 or f64">,
     Option<"operations", "operations", "int64_t", "100000", "scalar operations a cell may unroll to">,
+    Option<"unroll", "unroll", "int64_t", "16", "states a lane up to which a block is unrolled">,
+    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that will get a Jacobian">,
   ];
   let dependentDialects = ["::rnnc::newton::NewtonDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def FormFma : Pass<"form-fma", "::rnnc::newton::CellOp"> {

@@ -32,7 +32,8 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let summary = "Where one scalar of a lane lives: an element of a declared tensor";
   let description = [{
     `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
-    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself.
+    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
+    system an axis may stand for all of its elements: at = [-1].
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
                         OptionalArrayRefParameter<"int64_t">:$lanes,
@@ -42,6 +43,8 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let extraClassDeclaration = [{
     /// The scalar as the user would write it: `h`, `c[2]`.
     std::string display() const;
+    /// The axes that stand for all of their elements, in order.
+    ::llvm::SmallVector<int64_t> everyAxes() const;
   }];
 }
 
@@ -93,6 +96,8 @@ def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, N
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     template <typename OpT> auto ops() { return getBody().front().getOps<OpT>(); }
+    /// The systems of both kinds, in order: that of a module's table.
+    ::llvm::SmallVector<::mlir::Operation*> systems();
   }];
 }
 
@@ -138,8 +143,39 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   }];
 }
 
-def Newton_YieldOp : Newton_Op<"yield", [Terminator, HasParent<"SystemOp">, Pure]> {
-  let summary = "The results of a step or of its Jacobian";
+def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp">, IsolatedFromAbove]> {
+  let summary = "One recurrence of many coupled states a lane, as loops; sequential only";
+  let description = [{
+    What is too large to unroll, or has sizes that the caller binds. Slots stand for whole arrays
+    (at = -1). `step` takes the sizes of the block dims as indices, then one memref for each of the
+    previous states, the inputs, the params, the new states, the outputs and the temporaries, whose
+    axes are the block axes of the slot; a temporary lists the block dims of its axes. The region
+    writes every element of the new states and outputs once and reads no new state. Numbers are
+    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
+                       StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
+                       ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
+                       ArrayAttr:$temporaries);
+  let regions = (region SizedRegion<1>:$step);
+  let assemblyFormat = [{
+    $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
+    `inputs` $inputs `params` $params `outputs` $outputs `temporaries` $temporaries
+    attr-dict-with-keyword `step` $step
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Block& stepBlock() { return getStep().front(); }
+    /// The block dims of a slot's every-axes, by number.
+    ::llvm::SmallVector<int64_t> blockDimsOf(SlotAttr slot);
+    /// The block dims of each memref of the region, in the order of its arguments.
+    ::llvm::SmallVector<::llvm::SmallVector<int64_t>> arrayDims();
+  }];
+}
+
+def Newton_YieldOp : Newton_Op<"yield", [Terminator, ParentOneOf<["SystemOp", "DenseSystemOp"]>, Pure]> {
+  let summary = "The results of a step or of its Jacobian; nothing in a dense system";
   let arguments = (ins Variadic<AnyFloat>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }

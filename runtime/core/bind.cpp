@@ -124,6 +124,19 @@ void checkCoverage(const Plan& plan) {
   }
 }
 
+// From here on the system's slots are scalars.
+void expand(Plan& plan, SystemPlan& system, const DimTable& dims) {
+  std::vector<int64_t> sizes;
+  for (uint32_t a = 0; a < system.desc->block_rank; ++a) {
+    sizes.push_back(dims.size(system.desc->block_dims[a], system.desc->block_sizes[a]));
+  }
+  system.dense = expandDense(*system.desc, plan.tensorSizes, std::move(sizes));
+  system.desc = &system.dense->desc;
+  system.packedOffset = plan.packedNumbers;
+  plan.packedNumbers =
+      checkedSum(plan.packedNumbers, system.dense->sharedOffsets.back(), system.desc->name);
+}
+
 } // namespace
 
 void bindDims(Plan& plan, const rnn_plan_options& options) {
@@ -151,6 +164,7 @@ void bindDims(Plan& plan, const rnn_plan_options& options) {
   for (uint32_t i = 0; i < table.systems; ++i) {
     SystemPlan& system = plan.systems[i];
     system.desc = &table.system[i];
+    system.index = i;
     for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
       system.laneSizes.push_back(dims.size(system.desc->lane_axes[a], system.desc->lane_sizes[a]));
       system.lanesPerBatch =
@@ -161,6 +175,9 @@ void bindDims(Plan& plan, const rnn_plan_options& options) {
     checkSlots(plan, system.desc->input_slots, system.desc->inputs);
     checkSlots(plan, system.desc->param_slots, system.desc->params);
     checkSlots(plan, system.desc->output_slots, system.desc->outputs);
+    if (system.desc->block_rank > 0) {
+      expand(plan, system, dims);
+    }
   }
   checkCoverage(plan);
 }

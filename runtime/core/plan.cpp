@@ -55,17 +55,16 @@ void checkOptions(const rnn_plan_options& o) {
 Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rnn_dtype compute,
                      uint32_t width, bool jacobian) {
   const rnn_system_desc& desc = *system.desc;
-  const auto systemIndex = static_cast<uint32_t>(system.desc - table.system);
   for (uint32_t i = 0; i < desc.kernels; ++i) {
     if (desc.kernel[i].compute != compute || desc.kernel[i].width != width) {
       continue;
     }
     Kernel kernel{width, desc.kernel[i].shoot, desc.kernel[i].shoot_jacobian};
     if (!kernel.shoot) {
-      kernel.shoot = table.resolve(table.resolve_context, systemIndex, i, 0);
+      kernel.shoot = table.resolve(table.resolve_context, system.index, i, 0);
     }
     if (jacobian && !kernel.jacobian) {
-      kernel.jacobian = table.resolve(table.resolve_context, systemIndex, i, 1);
+      kernel.jacobian = table.resolve(table.resolve_context, system.index, i, 1);
     }
     if (!kernel.shoot || (jacobian && !kernel.jacobian)) {
       fail(RNN_INTERNAL, "system {}: the kernel of width {} could not be made", desc.name, width);
@@ -79,7 +78,10 @@ Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rn
 std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& plan) {
   const rnn_system_desc& desc = *system.desc;
   std::vector<SequenceLayout> layouts;
+  std::vector<uint32_t> together(plan.table().tensors);
   auto addAll = [&](const rnn_slot* slots, uint32_t count) {
+    std::fill(together.begin(), together.end(), 0);
+    std::for_each(slots, slots + count, [&](const rnn_slot& s) { ++together[s.tensor]; });
     for (const rnn_slot* slot = slots; slot != slots + count; ++slot) {
       if (plan.table().tensor[slot->tensor].hidden) {
         continue;
@@ -88,8 +90,7 @@ std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& pl
       for (int64_t size : plan.tensorSizes[slot->tensor]) {
         layout.stride *= double(size); // need not be bounded where the batch is empty
       }
-      layout.together = static_cast<uint32_t>(std::count_if(
-          slots, slots + count, [&](const rnn_slot& s) { return s.tensor == slot->tensor; }));
+      layout.together = together[slot->tensor];
       layouts.push_back(layout);
     }
   };

@@ -1,6 +1,7 @@
 // A plan: a module bound to a shape, with the schedule chosen and every size known. Immutable.
 #pragma once
 
+#include "core/dense.hpp"
 #include "core/module.hpp"
 #include "core/schedule.hpp"
 
@@ -27,7 +28,10 @@ struct CarryTerm {
 };
 
 struct SystemPlan {
-  const rnn_system_desc* desc = nullptr;
+  const rnn_system_desc* desc = nullptr;    ///< every slot of it is one scalar
+  uint32_t index = 0;                       ///< in the table
+  std::shared_ptr<const DenseSystem> dense; ///< null for a system that has no block dims
+  int64_t packedOffset = 0; ///< of its shared params among those of all systems, in numbers
   std::vector<int64_t> laneSizes;
   int64_t lanesPerBatch = 1, lanes = 0;
   bool parallel = false;
@@ -53,6 +57,7 @@ struct Plan {
   int64_t maxSweeps = 0;
   std::vector<std::vector<int64_t>> tensorSizes; ///< of every tensor, without batch and time
   std::vector<SystemPlan> systems;
+  int64_t packedNumbers = 0; ///< shared params of all dense systems
   std::shared_ptr<tbb::task_arena> arena;
   size_t workspaceBytes = 0;
   rnn_plan_info info{};

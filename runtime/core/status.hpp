@@ -65,4 +65,13 @@ inline int64_t checkedProduct(int64_t a, int64_t b, const char* what) {
   return product;
 }
 
+/// a + b of sizes; likewise.
+inline int64_t checkedSum(int64_t a, int64_t b, const char* what) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    invalid("{} is too large: {} + {} does not fit in 63 bits", what, a, b);
+  }
+  return sum;
+}
+
 } // namespace rnnc::runtime

@@ -112,6 +112,7 @@ private:
     if (system.states == 0) {
       fail("there is no state");
     }
+    block(system);
     for (const SlotList& list :
          {SlotList{"state", RNN_ROLE_STATE, system.states, system.state_slots},
           SlotList{"input", RNN_ROLE_INPUT, system.inputs, system.input_slots},
@@ -123,6 +124,42 @@ private:
     cost(system.cost);
     kernels(system);
     where_ = fmt::format("module {}", table_.cell);
+  }
+
+  // What only a dense system has.
+  void block(const rnn_system_desc& system) {
+    if (system.block_rank == 0) {
+      return;
+    }
+    if (!system.block_dims || !system.block_sizes || (system.temporaries && !system.temporary)) {
+      fail("`block_dims`, `block_sizes` or `temporary` is null");
+    }
+    if (system.carry) {
+      fail("a dense system has no carry, this one has {} numbers", system.carry);
+    }
+    for (uint32_t a = 0; a < system.block_rank; ++a) {
+      dim(system.block_dims[a], system.block_sizes[a], "a block dim");
+    }
+    for (uint32_t i = 0; i < system.temporaries; ++i) {
+      const rnn_temporary& array = system.temporary[i];
+      if (array.rank > RNN_MAX_RANK) {
+        fail("temporary {}: rank {} is above {}", i, array.rank, RNN_MAX_RANK);
+      }
+      for (uint32_t a = 0; a < array.rank; ++a) {
+        if (array.dim[a] >= system.block_rank) {
+          fail("temporary {}: block dim {} of {}", i, array.dim[a], system.block_rank);
+        }
+      }
+    }
+  }
+
+  static bool isBlockDim(const rnn_system_desc& system, const char* name, int64_t size) {
+    for (uint32_t a = 0; a < system.block_rank; ++a) {
+      if (std::string_view(system.block_dims[a]) == name && system.block_sizes[a] == size) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void slots(const rnn_system_desc& system, const SlotList& list) {
@@ -159,6 +196,9 @@ private:
     for (uint32_t a = 0; a < tensor.rank; ++a) {
       const int32_t lane = slot.lane_axis[a];
       if (lane == -1) {
+        if (slot.at[a] == RNN_EVERY && isBlockDim(system, tensor.dims[a], tensor.sizes[a])) {
+          continue;
+        }
         if (slot.at[a] < 0 || (tensor.sizes[a] != -1 && slot.at[a] >= tensor.sizes[a])) {
           fail("{} slot {}: index {} along axis {} of {} is out of range", list.what, index,
                slot.at[a], a, tensor.name);
@@ -200,6 +240,7 @@ private:
           bool apart = false;
           for (uint32_t a = 0; a < rank; ++a) {
             apart |= slots[i]->lane_axis[a] == -1 && slots[j]->lane_axis[a] == -1 &&
+                     slots[i]->at[a] != RNN_EVERY && slots[j]->at[a] != RNN_EVERY &&
                      slots[i]->at[a] != slots[j]->at[a];
           }
           if (!apart) {

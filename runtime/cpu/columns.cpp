@@ -27,6 +27,9 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   pieceStart_ = carver.take<F>(desc_.states * maxWidth);
   probe_ = carver.take<F>(desc_.states * maxWidth);
   finite_ = carver.take<F>(maxWidth);
+  shared_ = carver.take<const void*>(system.dense ? system.dense->shared.size() : 0);
+  denseScratch_ = carver.take<F>(
+      system.dense ? checkedProduct(system.dense->scratch, maxWidth, "the workspace") : 0);
   auto sequence = [&](Sequence* place) {
     int64_t* offset = carver.take<int64_t>(maxWidth);
     F* stage = carver.take<F>(checkedProduct(rows, maxWidth, "the workspace"));
@@ -53,6 +56,10 @@ void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane,
   staged_ = false;
   indexLanes(firstLane);
   bindParams(call);
+  for (size_t i = 0; system_.dense && i < system_.dense->shared.size(); ++i) {
+    shared_[i] =
+        static_cast<const F*>(call.packed) + system_.packedOffset + system_.dense->sharedOffsets[i];
+  }
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
     bindSequence(call, desc_.input_slots[i], inputs_[i]);
   }
@@ -278,6 +285,9 @@ void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, 
   args.outputs = resultPointers_;
   args.output_strides = resultStrides_;
   args.finite = finite;
+  args.block_sizes = system_.dense ? system_.dense->blockSizes.data() : nullptr;
+  args.shared = shared_;
+  args.scratch = denseScratch_;
   kernel(&args);
 }
 

@@ -15,6 +15,7 @@ namespace rnnc::runtime::cpu {
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
+  const void* packed; ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
 };
 
@@ -96,9 +97,11 @@ private:
   int64_t* inputStrides_;
   void** resultPointers_;
   int64_t* resultStrides_;
-  F* pieceStart_; ///< [states][width]
-  F* probe_;      ///< [states][width]
-  F* finite_;     ///< [width]
+  const void** shared_; ///< of a dense system
+  F* denseScratch_;     ///< likewise
+  F* pieceStart_;       ///< [states][width]
+  F* probe_;            ///< [states][width]
+  F* finite_;           ///< [width]
 };
 
 } // namespace rnnc::runtime::cpu

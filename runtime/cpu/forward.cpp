@@ -1,6 +1,7 @@
 #include "cpu/forward.hpp"
 
 #include "core/report.hpp"
+#include "cpu/packing.hpp"
 #include "cpu/threads.hpp"
 #include "cpu/tiles_parallel.hpp"
 
@@ -14,11 +15,12 @@ bool isOneByOne(const SystemPlan& system) {
   return !system.tilesInParallel() || system.tileCount == 0;
 }
 
-// [report][tallies][what tiles in parallel keep][slices of the threads]
+// [report][tallies][packed params][what tiles in parallel keep][slices of the threads]
 template <class F>
 struct Workspace {
   ReportHeader* header;
   ThreadSlices threads;
+  F* packed;
   char* shared;
   int64_t bytes;
 
@@ -39,6 +41,7 @@ struct Workspace {
     header = carver.take<ReportHeader>(1);
     threads.tallies = carver.take<Tally>(concurrency);
     threads.bytes = sliceBytes;
+    packed = carver.take<F>(plan.packedNumbers);
     shared = carver.take<char>(sharedBytes);
     threads.base = carver.take<char>(checkedProduct(sliceBytes, concurrency, "the workspace"));
     bytes = carver.used();
@@ -95,8 +98,9 @@ template <class F>
 rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   const Workspace<F> workspace(plan, base);
   const int concurrency = plan.arena->max_concurrency();
-  Call call{plan, args, Progress(workspace.header->progress)};
+  Call call{plan, args, workspace.packed, Progress(workspace.header->progress)};
   call.progress.begin(totalSteps(plan));
+  packShared(plan, args, workspace.packed);
   workspace.header->magic = 0;
   std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
   solveOneByOne<F>(call, workspace.threads);

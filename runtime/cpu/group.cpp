@@ -24,7 +24,8 @@ int64_t laneRows(const SystemPlan& system, int64_t time, int64_t elementSize) {
   const rnn_system_desc& desc = *system.desc;
   const int64_t row =
       (int64_t(desc.inputs) + desc.states + desc.outputs) * lanesWidth(system) * elementSize;
-  return std::clamp<int64_t>(stageBytes / row, 16, std::max<int64_t>(time, 16));
+  return std::clamp<int64_t>(stageBytes / std::max<int64_t>(row, 1), 16,
+                             std::max<int64_t>(time, 16));
 }
 
 int64_t chunkRows(const SystemPlan& system) {

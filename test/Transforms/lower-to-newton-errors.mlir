@@ -1,20 +1,5 @@
 // RUN: rnn-opt %s -split-input-file -verify-diagnostics --lower-to-newton=operations=50
 
-rnn.cell @Dense {
-  rnn.dim_decl @d
-  rnn.param @W : !rnn.array<[d, d]>
-  rnn.state @h : !rnn.array<[d]>
-  rnn.step {
-    %h = rnn.state_at @h[1] : !rnn.array<[d]>
-    %W = rnn.param_value @W : !rnn.array<[d, d]>
-    // expected-error @+1 {{this term couples the axis 'd' of the state 'h': the Jacobian is dense, and the size of a block must be fixed; bind it with --dim d=N [RNN0401]}}
-    %0 = rnn.matmul %W, %h : (!rnn.array<[d, d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
-    rnn.set_state @h, %0 : !rnn.array<[d]>
-  }
-}
-
-// -----
-
 rnn.cell @Large {
   rnn.dim_decl @k = 8
   rnn.param @W : !rnn.array<[k = 8, k = 8]>

@@ -12,8 +12,8 @@ struct PrintExplain : PassWrapper<PrintExplain, OperationPass<rnnc::newton::Cell
   StringRef getArgument() const final { return "print-explain"; }
   StringRef getDescription() const final { return "Print what was derived about each system"; }
   void runOnOperation() override {
-    for (auto system : getOperation().ops<rnnc::newton::SystemOp>())
-      llvm::outs() << rnnc::explainSystem(system);
+    for (Operation* system : getOperation().systems())
+      llvm::outs() << rnnc::explainSystem(system, [](StringRef) { return -1; });
     markAllAnalysesPreserved();
   }
 };

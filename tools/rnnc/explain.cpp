@@ -61,6 +61,7 @@ private:
   void print();
   Json json();
   Json systemJson(newton::SystemOp system);
+  Json denseJson(newton::DenseSystemOp system);
   /// "file:line:col: the term that couples axis k of h", for every axis that is no lane axis.
   std::vector<std::string> couplings();
   std::string why() const;
@@ -127,8 +128,13 @@ std::string Explainer::why() const {
 
 void Explainer::print() {
   fmt::print("{} of {}\n", source.cellName(), options.file);
-  for (auto system : cell().ops<newton::SystemOp>())
-    fmt::print("\nsystem {}\n{}", system.getSymName().str(), explainSystem(system));
+  auto sizeOf = [&](llvm::StringRef dim) {
+    auto known = sizes.dims.find(dim.str());
+    return known == sizes.dims.end() ? -1 : known->second;
+  };
+  for (mlir::Operation* op : cell().systems())
+    fmt::print("\nsystem {}\n{}", mlir::SymbolTable::getSymbolName(op).str(),
+               explainSystem(op, sizeOf));
   for (const std::string& line : couplings())
     fmt::print("  coupling    {}\n", line);
   fmt::print("\nschedule for {}, {}\n", sizesText(sizes), dtypeName(computeType(options)));
@@ -165,10 +171,28 @@ Json Explainer::systemJson(newton::SystemOp system) {
   return json;
 }
 
+Json Explainer::denseJson(newton::DenseSystemOp system) {
+  Json json{{"name", system.getSymName().str()},
+            {"lanes", Json::array()},
+            {"states", Json::array()},
+            {"structure", "dense"},
+            {"block", Json::array()}};
+  for (mlir::Attribute axis : system.getLaneAxes())
+    json["lanes"].push_back(llvm::cast<mlir::StringAttr>(axis).getValue().str());
+  for (auto slot : system.getStates().getAsRange<newton::SlotAttr>())
+    json["states"].push_back(slot.display());
+  for (mlir::Attribute dim : system.getBlockDims())
+    json["block"].push_back(llvm::cast<mlir::StringAttr>(dim).getValue().str());
+  return json;
+}
+
 Json Explainer::json() {
   Json json{{"cell", source.cellName()}, {"file", options.file}, {"systems", Json::array()}};
-  for (auto system : cell().ops<newton::SystemOp>())
-    json["systems"].push_back(systemJson(system));
+  for (mlir::Operation* op : cell().systems()) {
+    auto system = llvm::dyn_cast<newton::SystemOp>(op);
+    json["systems"].push_back(system ? systemJson(system)
+                                     : denseJson(llvm::cast<newton::DenseSystemOp>(op)));
+  }
   json["couplings"] = couplings();
   json.update(sizesJson(sizes));
   json["compute"] = dtypeName(computeType(options));

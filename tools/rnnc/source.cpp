@@ -11,6 +11,8 @@
 
 #include <fmt/ranges.h>
 
+#include <utility>
+
 using namespace rnnc;
 using namespace rnnc::tool;
 
@@ -194,7 +196,9 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton) 
   bool users = llvm::any_of(diagnostics.all(), [](const Diagnostic& d) {
     return d.severity == Severity::Error && !d.code.empty() && d.code != "RNN0499";
   });
-  console.print(diagnostics);
+  // Other compute types give the same warnings once more.
+  if (diagnostics.errors() || !std::exchange(warned, true))
+    console.print(diagnostics);
   clock.lap(compute == RNN_F64 ? "lowered to the solve in f64" : "lowered to the solve in f32");
   if (done)
     return kFine;

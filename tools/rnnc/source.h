@@ -55,6 +55,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> original;
   rnn::CellOp rnnCell;
   std::string name;
+  mutable bool warned = false;
 };
 
 /// What this build cannot do for these options, told before anything is read: a missing device

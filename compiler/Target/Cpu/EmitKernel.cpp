@@ -2,6 +2,8 @@
 
 #include "Target/Cpu/EmitKernel.h"
 
+#include "Target/Cpu/KernelParts.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,56 +16,26 @@ using namespace rnnc;
 
 namespace {
 
-/// The fields of rnn_shoot_args, in order.
-enum Field : int32_t {
-  kSteps,
-  kInputs,
-  kInputStrides,
-  kParams,
-  kState,
-  kCarry,
-  kOutputs,
-  kOutputStrides,
-  kFinite,
-  kFields
-};
-
 /// Values by part of the width.
 using Parts = SmallVector<SmallVector<Value>>;
 
-class KernelEmitter {
+class KernelEmitter : KernelParts {
 public:
   KernelEmitter(newton::SystemOp system, StringRef name, KernelShape shape)
-      : system(system), name(name), shape(shape), b(system.getContext()), loc(system.getLoc()),
-        scalar(system.getCompute()), vector(VectorType::get({shape.part}, scalar)),
-        pointer(LLVM::LLVMPointerType::get(b.getContext())),
+      : KernelParts(system.getLoc(), system.getCompute(), shape), system(system), name(name),
         carries(shape.jacobian ? system.getStructure()->numCarry() : 0) {}
 
   OwningOpRef<ModuleOp> emit();
 
 private:
-  Value field(Field which, Type type);
-  Value at(Value base, Value index, Type element);
-  Value at(Value base, int64_t index, Type element);
-  Value load(Value address, Type type);
-  void store(Value value, Value address);
-  Value splat(double number);
   Parts inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments);
-  void widen(Operation& op, IRMapping& mapping);
   SmallVector<Value> multiply(ArrayRef<Value> entries, ValueRange carry);
-  Value multiplyAdd(Value x, Value y, Value z);
   SmallVector<Value> readOnce();
   SmallVector<Value> emitStep(Value step, ValueRange before);
   void storeEnd(ValueRange end);
 
   newton::SystemOp system;
   StringRef name;
-  KernelShape shape;
-  OpBuilder b;
-  Location loc;
-  Type scalar;
-  VectorType vector; // one part
-  Type pointer;
   int64_t carries; // numbers of the carry; 0 without the Jacobian
 
   Value args;
@@ -72,40 +44,6 @@ private:
 };
 
 } // namespace
-
-Value KernelEmitter::at(Value base, Value index, Type element) {
-  return LLVM::GEPOp::create(b, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{index});
-}
-
-Value KernelEmitter::at(Value base, int64_t index, Type element) {
-  return LLVM::GEPOp::create(b, loc, pointer, element, base,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-}
-
-/// Vectors are aligned as one number is: the caller's tensors are read in place.
-Value KernelEmitter::load(Value address, Type type) {
-  unsigned alignment = isa<VectorType>(type) ? scalar.getIntOrFloatBitWidth() / 8 : 8;
-  return LLVM::LoadOp::create(b, loc, type, address, alignment);
-}
-
-void KernelEmitter::store(Value value, Value address) {
-  LLVM::StoreOp::create(b, loc, value, address, scalar.getIntOrFloatBitWidth() / 8);
-}
-
-Value KernelEmitter::field(Field which, Type type) {
-  return load(at(args, which, pointer), type); // every field is 8 bytes
-}
-
-Value KernelEmitter::splat(double number) {
-  auto value = DenseElementsAttr::get(vector, b.getFloatAttr(scalar, number).getValue());
-  return arith::ConstantOp::create(b, loc, vector, value);
-}
-
-Value KernelEmitter::multiplyAdd(Value x, Value y, Value z) {
-  if (shape.fma)
-    return math::FmaOp::create(b, loc, x, y, z);
-  return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, x, y), z);
-}
 
 /// The scalar ops of a region, on vectors; of every op all parts next to each other, so that they
 /// hide each other's latency.
@@ -123,30 +61,6 @@ Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> argu
       values.push_back(mapping.lookup(value));
   }
   return results;
-}
-
-void KernelEmitter::widen(Operation& op, IRMapping& mapping) {
-  auto wide = [&](Type type) { return VectorType::get({shape.part}, type); };
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    VectorType type = wide(constant.getType());
-    auto value = DenseElementsAttr::get(type, Attribute(constant.getValue()));
-    mapping.map(constant.getResult(),
-                arith::ConstantOp::create(b, op.getLoc(), type, value).getResult());
-    return;
-  }
-  if (isa<math::FmaOp>(op) && !shape.fma) {
-    mapping.map(op.getResult(0),
-                multiplyAdd(mapping.lookup(op.getOperand(0)), mapping.lookup(op.getOperand(1)),
-                            mapping.lookup(op.getOperand(2))));
-    return;
-  }
-  OperationState state(op.getLoc(), op.getName());
-  for (Value operand : op.getOperands())
-    state.addOperands(mapping.lookup(operand));
-  for (Type type : op.getResultTypes())
-    state.addTypes(wide(type));
-  state.addAttributes(op.getAttrs());
-  mapping.map(op.getResults(), b.create(state)->getResults());
 }
 
 /// J times the carry, over the entries that can be there.
@@ -172,8 +86,10 @@ SmallVector<Value> KernelEmitter::multiply(ArrayRef<Value> entries, ValueRange c
 /// Whatever does not change from step to step is read once. Returns what the loop carries into the
 /// first step, part by part: states, carry, finite.
 SmallVector<Value> KernelEmitter::readOnce() {
-  Value inputPointers = field(kInputs, pointer), inputStrides = field(kInputStrides, pointer),
-        outputPointers = field(kOutputs, pointer), outputStrides = field(kOutputStrides, pointer);
+  Value inputPointers = field(args, kInputs, pointer),
+        inputStrides = field(args, kInputStrides, pointer),
+        outputPointers = field(args, kOutputs, pointer),
+        outputStrides = field(args, kOutputStrides, pointer);
   for (int64_t i = 0; i < system.numInputs(); ++i) {
     inputBase.push_back(load(at(inputPointers, i, pointer), pointer));
     inputStride.push_back(load(at(inputStrides, i, b.getI64Type()), b.getI64Type()));
@@ -182,7 +98,7 @@ SmallVector<Value> KernelEmitter::readOnce() {
     outputBase.push_back(load(at(outputPointers, i, pointer), pointer));
     outputStride.push_back(load(at(outputStrides, i, b.getI64Type()), b.getI64Type()));
   }
-  Value paramBase = field(kParams, pointer), stateBase = field(kState, pointer);
+  Value paramBase = field(args, kParams, pointer), stateBase = field(args, kState, pointer);
   SmallVector<Value> start;
   params.resize(shape.width / shape.part);
   for (auto [part, values] : llvm::enumerate(params)) {
@@ -238,8 +154,8 @@ SmallVector<Value> KernelEmitter::emitStep(Value step, ValueRange before) {
 
 void KernelEmitter::storeEnd(ValueRange end) {
   int64_t k = system.numStates(), carried = k + carries + 1;
-  Value stateBase = field(kState, pointer), finiteBase = field(kFinite, pointer);
-  Value carryBase = shape.jacobian ? field(kCarry, pointer) : Value();
+  Value stateBase = field(args, kState, pointer), finiteBase = field(args, kFinite, pointer);
+  Value carryBase = shape.jacobian ? field(args, kCarry, pointer) : Value();
   for (size_t part = 0; part < params.size(); ++part) {
     ValueRange values = end.slice(part * carried, carried);
     int64_t column = part * shape.part;
@@ -266,8 +182,8 @@ OwningOpRef<ModuleOp> KernelEmitter::emit() {
     b = inner;
     scf::YieldOp::create(b, loc, emitStep(step, before));
   };
-  auto loop =
-      scf::ForOp::create(b, loc, number(0), field(kSteps, b.getI64Type()), number(1), start, body);
+  auto loop = scf::ForOp::create(b, loc, number(0), field(args, kSteps, b.getI64Type()), number(1),
+                                 start, body);
   storeEnd(loop.getResults());
   func::ReturnOp::create(b, loc);
   return module;

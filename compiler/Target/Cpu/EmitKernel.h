@@ -25,4 +25,9 @@ struct KernelShape {
 mlir::OwningOpRef<mlir::ModuleOp> emitKernel(newton::SystemOp system, llvm::StringRef name,
                                              KernelShape shape);
 
+/// The same for a dense system: no Jacobian, loops over the block, numbers of a vector side by
+/// side.
+mlir::OwningOpRef<mlir::ModuleOp> emitDenseKernel(newton::DenseSystemOp system,
+                                                  llvm::StringRef name, KernelShape shape);
+
 } // namespace rnnc

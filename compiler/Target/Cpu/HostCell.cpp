@@ -28,13 +28,18 @@ constexpr int64_t kCarryInRegisters = 4;
 /// The kernel of `width` columns. Where the carries of all of them find no registers, the Jacobians
 /// come register by register behind the step: measured with blocks of four, 18 to 28 % less time;
 /// with the four numbers of a block of two up to a third more.
-KernelShape shapeOf(newton::SystemOp system, const CpuTarget& target, int64_t width,
-                    bool jacobian) {
+KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool jacobian) {
+  auto system = dyn_cast<newton::SystemOp>(op);
+  if (!system || !jacobian)
+    return {width, false, target.fma, width};
   int64_t narrow = target.narrow(system.getCompute().getIntOrFloatBitWidth());
   int64_t registers = target.vectorBits == 512 ? 32 : 16;
-  bool spills = jacobian && system.getStructure()->numCarry() * (width / narrow) > registers;
-  return {width, jacobian, target.fma, spills ? narrow : width};
+  bool spills = system.getStructure()->numCarry() * (width / narrow) > registers;
+  return {width, true, target.fma, spills ? narrow : width};
 }
+
+/// A multiply-add of a dense block with one vector: two operands are loaded for it.
+constexpr double kCyclesAParam = 1;
 
 class HostCell : public CompiledCell {
 public:
@@ -57,7 +62,11 @@ public:
 private:
   const char* text(StringRef string);
   void describeTensors();
-  void describeSystem(newton::SystemOp system);
+  template <typename SystemT>
+  rnn_system_desc describe(SystemT system);
+  void describeScalars(newton::SystemOp system);
+  void describeDense(newton::DenseSystemOp system);
+  void addKernels(rnn_system_desc& desc, Type compute, int64_t wide);
   std::vector<rnn_slot>& slots(ArrayAttr list);
   rnn_shoot_fn resolve(uint32_t system, uint32_t kernel, bool jacobian);
 
@@ -74,7 +83,8 @@ private:
   std::deque<std::vector<rnn_cpu_kernel>> kernels;
   std::vector<rnn_tensor_desc> tensors;
   std::vector<rnn_system_desc> systems;
-  std::vector<newton::SystemOp> ops;
+  std::deque<std::vector<rnn_temporary>> temporaries;
+  std::vector<Operation*> ops;
   llvm::StringMap<uint32_t> tensorIndex;
   rnn_module_table module{};
 
@@ -96,8 +106,12 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   cell = cast<newton::CellOp>(source->clone());
   owner->push_back(cell);
   describeTensors();
-  for (auto system : cell.ops<newton::SystemOp>())
-    describeSystem(system);
+  for (Operation* op : cell.systems()) {
+    if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
+      describeDense(dense);
+    else
+      describeScalars(cast<newton::SystemOp>(op));
+  }
   module.abi_version = RNN_ABI_VERSION;
   module.size = sizeof(module);
   module.cell = text(cell.getSymName());
@@ -140,8 +154,8 @@ std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {
 }
 
 /// The size of a lane axis: that of any tensor axis that runs with it.
-static int64_t laneSize(newton::CellOp cell, newton::SystemOp system, int64_t lane) {
-  for (auto slot : system.getStates().getAsRange<newton::SlotAttr>())
+static int64_t laneSize(newton::CellOp cell, ArrayAttr states, int64_t lane) {
+  for (auto slot : states.getAsRange<newton::SlotAttr>())
     for (auto [axis, runsWith] : llvm::enumerate(slot.getLanes()))
       if (runsWith == lane)
         return cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()))
@@ -149,26 +163,42 @@ static int64_t laneSize(newton::CellOp cell, newton::SystemOp system, int64_t la
   return -1;
 }
 
-void HostCell::describeSystem(newton::SystemOp system) {
+template <typename SystemT>
+rnn_system_desc HostCell::describe(SystemT system) {
   rnn_system_desc desc{};
   desc.name = text(system.getSymName());
   auto& lanes = names.emplace_back();
   auto& laneSizes = sizes.emplace_back();
   for (auto [i, axis] : llvm::enumerate(system.getLaneAxes())) {
     lanes.push_back(text(cast<StringAttr>(axis)));
-    laneSizes.push_back(laneSize(cell, system, i));
+    laneSizes.push_back(laneSize(cell, system.getStates(), i));
   }
   desc.lane_rank = lanes.size();
   desc.lane_axes = lanes.data();
   desc.lane_sizes = laneSizes.data();
-  desc.states = system.numStates();
-  desc.inputs = system.numInputs();
-  desc.params = system.numParams();
-  desc.outputs = system.numOutputs();
+  desc.states = system.getStates().size();
+  desc.inputs = system.getInputs().size();
+  desc.params = system.getParams().size();
+  desc.outputs = system.getOutputs().size();
   desc.state_slots = slots(system.getStates()).data();
   desc.input_slots = slots(system.getInputs()).data();
   desc.param_slots = slots(system.getParams()).data();
   desc.output_slots = slots(system.getOutputs()).data();
+  return desc;
+}
+
+void HostCell::addKernels(rnn_system_desc& desc, Type compute, int64_t wide) {
+  int64_t narrow = target.narrow(compute.getIntOrFloatBitWidth());
+  auto& list = kernels.emplace_back();
+  for (int64_t width : {narrow, wide})
+    list.push_back(
+        {compute.isF64() ? RNN_F64 : RNN_F32, static_cast<uint32_t>(width), nullptr, nullptr});
+  desc.kernels = list.size();
+  desc.kernel = list.data();
+}
+
+void HostCell::describeScalars(newton::SystemOp system) {
+  rnn_system_desc desc = describe(system);
   auto& carry = pairs.emplace_back();
   if (system.hasJacobian()) {
     for (int64_t place : system.getStructure()->getCarry())
@@ -182,15 +212,44 @@ void HostCell::describeSystem(newton::SystemOp system) {
                kNanosecondsPerCycle *
                    (jacobian.throughput + 0.5 * static_cast<double>(compositionOperations(system)) +
                     kCarryInMemory * std::max<int64_t>(0, desc.carry - kCarryInRegisters))};
-  unsigned bits = system.getCompute().getIntOrFloatBitWidth();
-  rnn_dtype compute = bits == 64 ? RNN_F64 : RNN_F32;
-  auto& list = kernels.emplace_back();
-  list.push_back({compute, target.narrow(bits), nullptr, nullptr});
-  list.push_back({compute, target.wide(bits), nullptr, nullptr});
-  desc.kernels = list.size();
-  desc.kernel = list.data();
+  addKernels(desc, system.getCompute(), target.wide(system.getCompute().getIntOrFloatBitWidth()));
   systems.push_back(desc);
   ops.push_back(system);
+}
+
+void HostCell::describeDense(newton::DenseSystemOp system) {
+  rnn_system_desc desc = describe(system);
+  auto& dims = names.emplace_back();
+  for (Attribute dim : system.getBlockDims())
+    dims.push_back(text(cast<StringAttr>(dim)));
+  auto& blockSizes =
+      sizes.emplace_back(system.getBlockSizes().begin(), system.getBlockSizes().end());
+  auto& arrays = temporaries.emplace_back();
+  for (auto attr : system.getTemporaries().getAsRange<DenseI64ArrayAttr>()) {
+    rnn_temporary array{};
+    for (int64_t dim : attr.asArrayRef())
+      array.dim[array.rank++] = dim;
+    arrays.push_back(array);
+  }
+  desc.block_rank = dims.size();
+  desc.block_dims = dims.data();
+  desc.block_sizes = blockSizes.data();
+  desc.temporaries = arrays.size();
+  desc.temporary = arrays.data();
+  double multiplyAdd = kNanosecondsPerCycle * kCyclesAParam;
+  desc.cost = {multiplyAdd, multiplyAdd, 0};
+  // Eight rows are summed side by side: with two vectors each they fill the registers.
+  addKernels(desc, system.getCompute(),
+             2 * target.narrow(system.getCompute().getIntOrFloatBitWidth()));
+  systems.push_back(desc);
+  ops.push_back(system);
+}
+
+/// The kernel of a system of either kind.
+static OwningOpRef<ModuleOp> emit(Operation* op, StringRef name, KernelShape shape) {
+  if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
+    return emitDenseKernel(dense, name, shape);
+  return emitKernel(cast<newton::SystemOp>(op), name, shape);
 }
 
 rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) {
@@ -200,11 +259,11 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
     return entry;
   auto start = std::chrono::steady_clock::now();
   const rnn_cpu_kernel& what = systems[system].kernel[kernel];
-  std::string name = (ops[system].getSymName() + "_w" + llvm::Twine(what.width) +
-                      (jacobian ? "_jacobian" : "_shoot"))
+  std::string name = (SymbolTable::getSymbolName(ops[system]).getValue() + "_w" +
+                      llvm::Twine(what.width) + (jacobian ? "_jacobian" : "_shoot"))
                          .str();
   OwningOpRef<ModuleOp> built =
-      emitKernel(ops[system], name, shapeOf(ops[system], target, what.width, jacobian));
+      emit(ops[system], name, shapeOf(ops[system], target, what.width, jacobian));
   Expected<void*> address = jit->compile(*built, name);
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!address) {
@@ -252,14 +311,17 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
     return choice.takeError();
   const CpuTarget& target = choice->target;
   std::string text;
-  for (auto system : choice->cell.ops<newton::SystemOp>())
+  for (Operation* op : choice->cell.systems())
     for (bool jacobian : {false, true}) {
-      if (jacobian && !system.hasJacobian())
+      auto system = dyn_cast<newton::SystemOp>(op);
+      auto dense = dyn_cast<newton::DenseSystemOp>(op);
+      if (jacobian && (dense || !system.hasJacobian()))
         continue;
-      int64_t width = target.narrow(system.getCompute().getIntOrFloatBitWidth());
-      std::string kernel = (system.getSymName() + (jacobian ? "_jacobian" : "_shoot")).str();
-      OwningOpRef<ModuleOp> built =
-          emitKernel(system, kernel, shapeOf(system, target, width, jacobian));
+      Type compute = dense ? dense.getCompute() : system.getCompute();
+      int64_t width = target.narrow(compute.getIntOrFloatBitWidth());
+      std::string kernel =
+          (SymbolTable::getSymbolName(op).getValue() + (jacobian ? "_jacobian" : "_shoot")).str();
+      OwningOpRef<ModuleOp> built = emit(op, kernel, shapeOf(op, target, width, jacobian));
       auto part =
           kind == KernelText::Llvm ? emitLlvm(*built, target) : emitAssembly(*built, target);
       if (!part)

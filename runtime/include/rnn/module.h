@@ -39,7 +39,10 @@ typedef struct rnn_tensor_desc {
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
- * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. */
+ * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. In a dense system at[a]
+ * may be RNN_EVERY: the slot then stands for every element along the axis, row-major. */
+#define RNN_EVERY (-1)
+
 typedef struct rnn_slot {
   uint32_t tensor;
   uint32_t back; /* steps ago: 0 for x[t] */
@@ -52,18 +55,23 @@ typedef struct rnn_slot {
  * Reads and writes nothing else, allocates nothing, keeps the floating-point environment. */
 typedef struct rnn_shoot_args {
   int64_t steps;
-  const void* const* inputs;     /* [inputs] the vector of the first step */
-  const int64_t* input_strides;  /* [inputs] numbers from one step's vector to the next one's */
-  const void* params;            /* [params][width] */
-  void* state;                   /* [states][width], in: start states; out: end states */
-  void* carry;                   /* [carry][width], out: product of the Jacobians of all steps, latest
-                                    leftmost; the identity for no steps. Only shoot_jacobian */
-  void* const* outputs;          /* [states + outputs] where the first step's vector goes: every new
-                                    state, then every output. Never null: a result nobody wants gets
-                                    one vector and stride 0 */
+  const void* const* inputs;    /* [inputs] the vector of the first step */
+  const int64_t* input_strides; /* [inputs] numbers from one step's vector to the next one's */
+  const void* params;           /* [params][width] */
+  void* state;                  /* [states][width], in: start states; out: end states */
+  void* carry;          /* [carry][width], out: product of the Jacobians of all steps, latest
+                           leftmost; the identity for no steps. Only shoot_jacobian */
+  void* const* outputs; /* [states + outputs] where the first step's vector goes: every new
+                           state, then every output. Never null: a result nobody wants gets
+                           one vector and stride 0 */
   const int64_t* output_strides; /* [states + outputs] */
   void* finite;                  /* [width], out: 0 where every state of every step was finite, NaN
                                     elsewhere */
+  /* Dense systems only. */
+  const int64_t* block_sizes; /* [block_rank] */
+  const void* const* shared;  /* [params without a lane axis] packed row-major, one number an
+                                 element for all lanes; they are not in `params` */
+  void* scratch;              /* [states + elements of the temporaries][width] */
 } rnn_shoot_args;
 
 typedef void (*rnn_shoot_fn)(const rnn_shoot_args*);
@@ -77,13 +85,19 @@ typedef struct rnn_cpu_kernel {
 } rnn_cpu_kernel;
 
 /* Rough cost of one step of one vector of the narrowest kernel, from the IR and the target's table,
- * in nanoseconds: what the cost model needs. A wider kernel counts as several such vectors in flight.
- * 0: unknown. */
+ * in nanoseconds: what the cost model needs. A wider kernel counts as several such vectors in
+ * flight. 0: unknown. In a dense system: of one element of its params. */
 typedef struct rnn_cost {
   double step_latency;        /* the dependent chain through the state */
   double step_throughput;     /* all of it, when enough columns are in flight */
   double jacobian_throughput; /* what the Jacobian and its product add */
 } rnn_cost;
+
+/* An array that a dense step needs for itself. */
+typedef struct rnn_temporary {
+  uint32_t rank;
+  uint32_t dim[RNN_MAX_RANK]; /* block dims, by number */
+} rnn_temporary;
 
 typedef struct rnn_system_desc {
   const char* name;
@@ -103,6 +117,13 @@ typedef struct rnn_system_desc {
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
+  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
+   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  uint32_t block_rank; /* 0: every slot is one scalar */
+  const char* const* block_dims;
+  const int64_t* block_sizes; /* -1: bound by the plan */
+  uint32_t temporaries;
+  const rnn_temporary* temporary;
 } rnn_system_desc;
 
 typedef struct rnn_module_table {
@@ -113,8 +134,8 @@ typedef struct rnn_module_table {
   const rnn_tensor_desc* tensor;
   uint32_t systems;
   const rnn_system_desc* system;
-  /* Called while a plan is made, for a kernel whose pointer is null: compiles it. Null: every kernel
-   * is there. Returns null on failure. Thread-safe. */
+  /* Called while a plan is made, for a kernel whose pointer is null: compiles it. Null: every
+   * kernel is there. Returns null on failure. Thread-safe. */
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
 } rnn_module_table;

@@ -82,3 +82,88 @@ newton.cell @Order {
     newton.yield %h : f32
   }
 }
+
+// -----
+
+newton.cell @NoBlock {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{has block dims, and one size for each}}
+  newton.dense_system @s : f32 lanes [] block [] [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] temporaries [] step {
+  ^bb0(%h: memref<f32>, %next: memref<f32>):
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @Every {
+  newton.tensor state @h ["d"] [-1]
+  // expected-error @+1 {{@h: a slot outside the tensor}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @NoBlockDim {
+  newton.tensor state @h ["d"] [-1]
+  // expected-error @+1 {{@h: axis 0 is no block dim}}
+  newton.dense_system @s : f32 lanes [] block ["e"] [-1] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] temporaries [] step {
+  ^bb0(%e: index, %h: memref<?xf32>, %next: memref<?xf32>):
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @Temporary {
+  newton.tensor state @h ["d"] [-1]
+  // expected-error @+1 {{a temporary lists block dims}}
+  newton.dense_system @s : f32 lanes [] block ["d"] [-1] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] temporaries [array<i64: 1>] step {
+  ^bb0(%d: index, %h: memref<?xf32>, %next: memref<?xf32>, %t: memref<?xf32>):
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @Arguments {
+  newton.tensor state @h ["d"] [-1]
+  // expected-error @+1 {{step takes the block sizes, then the arrays}}
+  newton.dense_system @s : f32 lanes [] block ["d"] [-1] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] temporaries [] step {
+  ^bb0(%d: index, %h: memref<?xf32>):
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @ArrayType {
+  newton.tensor state @h ["d"] [-1]
+  // expected-error @+1 {{an array of the step has another type than its slot}}
+  newton.dense_system @s : f32 lanes [] block ["d"] [-1] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] temporaries [] step {
+  ^bb0(%d: index, %h: memref<?xf32>, %next: memref<?xf64>):
+    newton.yield
+  }
+}
+
+// -----
+
+newton.cell @Foreign {
+  newton.tensor state @h ["d"] [-1]
+  newton.dense_system @s : f32 lanes [] block ["d"] [-1] states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [] params [] outputs [] temporaries [] step {
+  ^bb0(%d: index, %h: memref<?xf32>, %next: memref<?xf32>):
+    // expected-error @+1 {{has no place in the step of a dense system}}
+    %other = memref.alloc(%d) : memref<?xf32>
+    newton.yield
+  }
+}

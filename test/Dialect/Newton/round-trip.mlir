@@ -29,3 +29,27 @@ newton.cell @Ema {
     newton.yield %one : f32
   }
 }
+
+// CHECK-LABEL: newton.cell @Sum
+newton.cell @Sum {
+  newton.tensor input @x [] []
+  newton.tensor state @h ["d"] [-1]
+  // CHECK: newton.dense_system @Sum_h : f32 lanes [] block ["d"] [-1]
+  // CHECK-SAME: states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+  // CHECK-SAME: temporaries [array<i64>]
+  newton.dense_system @Sum_h : f32 lanes [] block ["d"] [-1]
+      states [#newton.slot<@h, lanes = [-1], at = [-1], back = 0>]
+      inputs [#newton.slot<@x, lanes = [], at = [], back = 0>] params [] outputs []
+      temporaries [array<i64>] step {
+  ^bb0(%d: index, %h: memref<?xf32>, %x: memref<f32>, %next: memref<?xf32>, %sum: memref<f32>):
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %number = memref.load %x[] : memref<f32>
+    // CHECK: scf.for
+    scf.for %i = %zero to %d step %one {
+      memref.store %number, %next[%i] : memref<?xf32>
+    }
+    // CHECK: newton.yield
+    newton.yield
+  }
+}

@@ -111,15 +111,16 @@ Shot shoot(const CompiledCell& cell, uint32_t which, bool jacobian, const std::v
   std::vector<void*> outputs;
   for (std::vector<double>& result : shot.results)
     outputs.push_back(result.data());
-  rnn_shoot_args args{steps,
-                      inputs,
-                      strides.data(),
-                      a.data(),
-                      shot.state.data(),
-                      shot.carry.data(),
-                      outputs.data(),
-                      strides.data(),
-                      shot.finite.data()};
+  rnn_shoot_args args{};
+  args.steps = steps;
+  args.inputs = inputs;
+  args.input_strides = strides.data();
+  args.params = a.data();
+  args.state = shot.state.data();
+  args.carry = shot.carry.data();
+  args.outputs = outputs.data();
+  args.output_strides = strides.data();
+  args.finite = shot.finite.data();
   fn(&args);
   return shot;
 }

@@ -46,7 +46,7 @@ Rows checkSchedules(const Subject& subject);
 Rows checkOracle(const Subject& subject);
 
 /// The mean of log |A| a step along a drawn trajectory, over the worst lane: below 0 where the cell
-/// forgets its state. Float64.
+/// forgets its state. Where there is no Jacobian, the rate at which two runs part. Float64.
 double contractionRate(const Subject& subject, uint32_t system);
 
 } // namespace rnnc::check

@@ -73,10 +73,11 @@ void Comparison::compare(newton::SystemOp op, Shooter& shooter) {
 }
 
 /// Every kernel of a system, every length of chunk, at many points.
-Row checkSystem(const Subject& subject, newton::SystemOp op, uint32_t system, const char* name,
+Row checkSystem(const Subject& subject, mlir::Operation* any, uint32_t system, const char* name,
                 llvm::ArrayRef<int64_t> lengths) {
-  Row row{name, op.getSymName().str(), "", true};
-  if (!op.hasJacobian()) {
+  Row row{name, mlir::SymbolTable::getSymbolName(any).str(), "", true};
+  auto op = llvm::dyn_cast<newton::SystemOp>(any);
+  if (!op || !op.hasJacobian()) {
     row.result = "none derived: the block is dense and runs sequentially";
     return row;
   }
@@ -105,7 +106,7 @@ Rows checkAgainstDifferences(const Subject& subject, const char* name,
                              llvm::ArrayRef<int64_t> lengths) {
   Rows rows;
   uint32_t system = 0;
-  for (auto op : subject.newton64.ops<newton::SystemOp>())
+  for (mlir::Operation* op : subject.newton64.systems())
     rows.push_back(checkSystem(subject, op, system++, name, lengths));
   return rows;
 }
@@ -118,26 +119,4 @@ Rows rnnc::check::checkDerivatives(const Subject& subject) {
 
 Rows rnnc::check::checkCarries(const Subject& subject) {
   return checkAgainstDifferences(subject, "product over a chunk", {2, 3, 5});
-}
-
-double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
-  constexpr int64_t kLength = 64; // longer products of a chaotic cell overflow
-  Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
-  if (!shooter.ok() || shooter.system().carry == 0)
-    return NAN;
-  const rnn_module_table& table = *subject.f64->table();
-  for (uint32_t i = 0; i < shooter.system().states; ++i) {
-    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
-    std::vector<double> near = drawAround(state.fill, subject.seed, state.name, shooter.width());
-    std::copy(near.begin(), near.end(), shooter.start.begin() + i * shooter.width());
-  }
-  std::vector<double> carry = shooter.carry();
-  double worst = -INFINITY;
-  for (uint32_t i = 0; i < shooter.width(); ++i) {
-    double norm = 0;
-    for (uint32_t c = 0; c < shooter.system().carry; ++c)
-      norm = std::hypot(norm, carry[c * shooter.width() + i]);
-    worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
-  }
-  return worst;
 }

@@ -63,8 +63,9 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
     out.push_back(ignored.data() + i * kernelWidth);
     outStride.push_back(0);
   }
-  rnn_shoot_args args{steps, in.data(),  inStride.data(),  params.data(), state.data(),
-                      carry, out.data(), outStride.data(), finite.data()};
+  rnn_shoot_args args{steps,         in.data(), inStride.data(), params.data(),
+                      state.data(),  carry,     out.data(),      outStride.data(),
+                      finite.data(), nullptr,   nullptr,         nullptr};
   kernel(&args);
 }
 
@@ -107,6 +108,12 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
       if (table.tensor[t].sizes[a] < 0)
         dims[table.tensor[t].dims[a]] = 1;
+  // Blocks of free size: whole groups of rows and a rest, and no two sizes alike.
+  int64_t blockSize = 19;
+  for (uint32_t s = 0; s < table.systems; ++s)
+    for (uint32_t a = 0; a < table.system[s].block_rank; ++a)
+      if (table.system[s].block_sizes[a] < 0 && dims.at(table.system[s].block_dims[a]) == 1)
+        dims[table.system[s].block_dims[a]] = blockSize, blockSize += 2;
   // The first free lane axis of the first system carries the lanes.
   bool placed = false;
   if (table.systems)

@@ -47,7 +47,7 @@ Place placeOf(const rnn_module_table& table, const std::string& tensor,
         if (slot.lane_axis[a] >= 0)
           place.lane[slot.lane_axis[a]] = index[a];
         else
-          matches &= slot.at[a] == index[a];
+          matches &= slot.at[a] == RNN_EVERY || slot.at[a] == index[a];
       }
       if (matches)
         return place;
@@ -60,17 +60,13 @@ Place placeOf(const rnn_module_table& table, const std::string& tensor,
 bool mayReach(newton::CellOp cell, const Place& from, const Place& to) {
   if (from.system != to.system || from.lane != to.lane)
     return false;
-  int64_t n = 0;
-  for (auto system : cell.ops<newton::SystemOp>()) {
-    if (n++ != from.system)
-      continue;
-    if (!system.getStructure())
-      return true; // dense: nothing was claimed
-    llvm::ArrayRef<int64_t> entries = system.getStructure()->getEntries();
-    for (size_t i = 0; i < entries.size(); i += 2)
-      if (entries[i] == to.state && entries[i + 1] == from.state)
-        return true;
-  }
+  auto system = llvm::dyn_cast<newton::SystemOp>(cell.systems()[from.system]);
+  if (!system || !system.getStructure())
+    return true; // dense: nothing was claimed
+  llvm::ArrayRef<int64_t> entries = system.getStructure()->getEntries();
+  for (size_t i = 0; i < entries.size(); i += 2)
+    if (entries[i] == to.state && entries[i + 1] == from.state)
+      return true;
   return false;
 }
 

@@ -1,0 +1,65 @@
+// Whether a cell forgets its state, measured.
+#include "check.h"
+#include "probe.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+namespace {
+
+constexpr int64_t kLength = 64; // steps; longer products of a chaotic cell overflow
+
+/// Without a Jacobian: how far two runs of the whole cell are apart at their end that were a little
+/// apart at the start.
+double rateOfTrajectories(const Subject& subject) {
+  constexpr int64_t kLanes = 16;
+  constexpr double kApart = 1e-6;
+  rnn_context* context = nullptr;
+  if (rnn_context_create(&context) != RNN_OK)
+    return NAN;
+  CallBuffers one(*subject.f64, subject, kLanes, kLength), other = one;
+  for (auto& argument : other.arguments)
+    if (argument.desc.kind == RNN_ARG_INITIAL)
+      for (double& value : argument.values)
+        value += kApart;
+  double far = 0;
+  bool failed = false;
+  for (CallBuffers* call : {&one, &other})
+    failed |= call->run(context, call->options(RNN_F64)).has_value();
+  for (size_t n = 0; n < one.arguments.size(); ++n)
+    if (one.arguments[n].desc.kind == RNN_ARG_FINAL)
+      for (size_t i = 0; i < one.arguments[n].values.size(); ++i) {
+        double difference = std::fabs(one.arguments[n].values[i] - other.arguments[n].values[i]);
+        far = std::isnan(difference) ? INFINITY : std::max(far, difference);
+      }
+  rnn_context_destroy(context);
+  return failed ? NAN : std::log(far / kApart) / kLength;
+}
+
+} // namespace
+
+double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
+  if (subject.f64->table()->system[system].carry == 0)
+    return rateOfTrajectories(subject);
+  Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
+  if (!shooter.ok())
+    return NAN;
+  const rnn_module_table& table = *subject.f64->table();
+  for (uint32_t i = 0; i < shooter.system().states; ++i) {
+    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
+    std::vector<double> near = drawAround(state.fill, subject.seed, state.name, shooter.width());
+    std::copy(near.begin(), near.end(), shooter.start.begin() + i * shooter.width());
+  }
+  std::vector<double> carry = shooter.carry();
+  double worst = -INFINITY;
+  for (uint32_t i = 0; i < shooter.width(); ++i) {
+    double norm = 0;
+    for (uint32_t c = 0; c < shooter.system().carry; ++c)
+      norm = std::hypot(norm, carry[c * shooter.width() + i]);
+    worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
+  }
+  return worst;
+}
