@@ -145,8 +145,9 @@ public:
   int64_t forwardAllocations(const rnn_plan_options& options,
                              const std::function<int64_t()>& count);
 
-  /// What rnn_progress_read told before a call on one thread, at every shot of it, and behind it.
-  std::vector<double> progress(rnn_plan_options options);
+  /// What rnn_progress_read told before a call, while it ran, and behind it. Meanwhile it is asked
+  /// at every shot, or, where the call may use several threads, over and over by one of its own.
+  std::vector<double> progress(const rnn_plan_options& options);
 
   F state(int i, int64_t b, int64_t t, int64_t lane) const;
   /// The results of the last run, as bytes.

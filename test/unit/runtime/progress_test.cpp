@@ -34,7 +34,9 @@ double largestStep(const std::vector<double>& told) {
   return largest;
 }
 
-std::vector<double> progressOf(const char* cell, int64_t time, const rnn_plan_options& options) {
+std::vector<double> progressOf(const char* cell, int64_t time, rnn_plan_options options,
+                               int threads = 1) {
+  options.threads = threads;
   Problem<float>::Options o;
   o.width = 2;
   o.time = time;
@@ -58,6 +60,16 @@ TEST(Progress, GrowsFromNothingToAll) {
 TEST(Progress, OfChaos) {
   for (const rnn_plan_options& options : all) {
     const std::vector<double> told = progressOf("logistic", steps, options);
+    EXPECT_EQ(told.front(), 0);
+    EXPECT_EQ(told.back(), 1);
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  }
+}
+
+// Read by one thread while two others count.
+TEST(Progress, FromAnotherThread) {
+  for (const rnn_plan_options& options : all) {
+    const std::vector<double> told = progressOf("ema", steps, options, 2);
     EXPECT_EQ(told.front(), 0);
     EXPECT_EQ(told.back(), 1);
     EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
