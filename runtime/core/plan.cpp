@@ -100,6 +100,9 @@ std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& pl
 
 // Is the last axis of the states one of lanes? Otherwise a block lies between two lanes.
 bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
+  if (desc.states == 0) { // a block of size 0
+    return false;
+  }
   const uint32_t rank = table.tensor[desc.state_slots[0].tensor].rank;
   return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
 }
