@@ -400,27 +400,30 @@ static bool feedsState(Operation* op) {
 
 /// Says which term makes the block too large for a Jacobian, and what would help.
 static void warnDense(const StateGroup& group, int64_t states) {
-  for (StateGroup::Coupling coupling : group.couplings) {
-    std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
-    Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
-    bool inOutput = coupling.by && !feedsState(coupling.by);
-    auto warning = emitWarning(at->getLoc());
-    warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
-            << "' of the state '" << coupling.state.getSymName() << "'"
-            << (inOutput ? " in an output" : "") << ": the Jacobian is a dense block of ";
-    if (states < 0)
-      warning << "free size";
-    else
-      warning << states << " states";
-    warning << ", so the cell runs sequentially [RNN0401]";
-    if (inOutput)
-      warning.attachNote() << "'" << coupling.state.getSymName()
-                           << "' alone may have lanes: contract it after the run, outside the cell";
-    else
-      warning.attachNote() << "recurrent weights that are element-wise, or one small block a head "
-                              "as in R : [heads, 4, 4], let all steps be solved at once";
-    return; // one term is enough
-  }
+  if (group.couplings.empty())
+    return;
+  StateGroup::Coupling coupling = group.couplings.front(); // one term is enough
+  std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
+  StringRef state = coupling.state.getSymName();
+  bool forOutput = coupling.by && !feedsState(coupling.by);
+  Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
+  auto warning = emitWarning(at->getLoc());
+  warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
+          << "' of the state '" << state << "'"
+          << (forOutput ? " in an output: it is no lane axis but part of a block of "
+                        : ": the Jacobian is a dense block of ");
+  if (states < 0)
+    warning << "free size";
+  else
+    warning << states << " states";
+  warning << ", so the cell runs sequentially [RNN0401]";
+  Diagnostic& note = warning.attachNote();
+  if (forOutput)
+    note << "without this output, its contraction taken from '" << state
+         << "' after the run, all steps can be solved at once";
+  else
+    note << "recurrent weights that are element-wise, or one small block a head as in "
+            "R : [heads, 4, 4], let all steps be solved at once";
 }
 
 namespace {

@@ -78,7 +78,10 @@ Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rn
 std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& plan) {
   const rnn_system_desc& desc = *system.desc;
   std::vector<SequenceLayout> layouts;
+  std::vector<uint32_t> together(plan.table().tensors);
   auto addAll = [&](const rnn_slot* slots, uint32_t count) {
+    std::fill(together.begin(), together.end(), 0);
+    std::for_each(slots, slots + count, [&](const rnn_slot& s) { ++together[s.tensor]; });
     for (const rnn_slot* slot = slots; slot != slots + count; ++slot) {
       if (plan.table().tensor[slot->tensor].hidden) {
         continue;
@@ -87,8 +90,7 @@ std::vector<SequenceLayout> sequencesOf(const SystemPlan& system, const Plan& pl
       for (int64_t size : plan.tensorSizes[slot->tensor]) {
         layout.stride *= double(size); // need not be bounded where the batch is empty
       }
-      layout.together = static_cast<uint32_t>(std::count_if(
-          slots, slots + count, [&](const rnn_slot& s) { return s.tensor == slot->tensor; }));
+      layout.together = together[slot->tensor];
       layouts.push_back(layout);
     }
   };

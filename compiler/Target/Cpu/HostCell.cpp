@@ -31,11 +31,11 @@ constexpr int64_t kCarryInRegisters = 4;
 KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool jacobian) {
   auto system = dyn_cast<newton::SystemOp>(op);
   if (!system || !jacobian)
-    return {width, jacobian, target.fma, width};
+    return {width, false, target.fma, width};
   int64_t narrow = target.narrow(system.getCompute().getIntOrFloatBitWidth());
   int64_t registers = target.vectorBits == 512 ? 32 : 16;
   bool spills = system.getStructure()->numCarry() * (width / narrow) > registers;
-  return {width, jacobian, target.fma, spills ? narrow : width};
+  return {width, true, target.fma, spills ? narrow : width};
 }
 
 /// A multiply-add of a dense block with one vector: two operands are loaded for it.
