@@ -30,3 +30,13 @@ times = [line.split() for line in (out / "cold.times").read_text().splitlines()]
 cold = statistics.median(float(end) - float(start) for start, end in times)
 print(f"{'cold rnnc run, from start to end of the process':<58} {1e3 * cold:6.0f} ms  "
       "(goal: 200 ms to the first kernel call)")
+
+nvrtc = out / "nvrtc.times"
+if nvrtc.exists():
+    print()
+    taken = {}
+    for line in nvrtc.read_text().splitlines():
+        example, number, unit = line.split()
+        taken.setdefault(example, []).append(float(number) * (1 if unit == "ms" else 1000))
+    for example, times in taken.items():
+        print(f"{'NVRTC, ' + example:<58} {statistics.median(times):6.0f} ms  (goal: 1000 ms)")
