@@ -17,7 +17,7 @@ using namespace device_test;
 /// The lengths of SOLVER.md's hard cases for a tile of W chunks of C steps.
 inline std::set<long long> lengths(long long chunks, long long steps) {
   const long long tile = chunks * steps;
-  std::set<long long> times{0, 1, 2, 97};
+  std::set<long long> times{0, 1, 2, 15, 16, 17, 97, 257, 4097};
   for (long long around : {steps, tile, 2 * tile})
     times.insert({around - 1, around, around + 1});
   return times;
@@ -38,6 +38,12 @@ void check(void (*entry)(rnn::forward_args<s, i, p, o, rank>)) {
     setting how;
     how.lanes = lane_sizes(rank, 5);
     how.time = time;
+    problem<Cell, rank>(how).template check<Policy>(entry);
+  }
+  for (long long lanes : {1, 3, 16, 33}) {
+    setting how;
+    how.lanes = lane_sizes(rank, lanes);
+    how.time = chunks * steps + 1;
     problem<Cell, rank>(how).template check<Policy>(entry);
   }
   for (layout order : {layout::plain, layout::time_first, layout::backward}) {

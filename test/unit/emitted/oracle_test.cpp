@@ -17,7 +17,11 @@ bool isChaotic(const Unit& unit) { return unit.file.ends_with("logistic_map.rnn"
 std::vector<long long> lengths(const Unit& unit) {
   if (isChaotic(unit))
     return {0, 1, 2, 8};
-  return {0, 1, 2, 15, 16, 17, 127, 129, 257};
+  std::vector<long long> times{0, 1, 2, 15, 16, 17, 127, 129, 257};
+  // Elsewhere there are branches; in so many steps some state comes as near to one as a rounding.
+  if (unit.file.starts_with("examples/"))
+    times.push_back(4097);
+  return times;
 }
 
 TEST(Oracle, EveryUnit) {
