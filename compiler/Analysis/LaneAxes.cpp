@@ -118,13 +118,15 @@ private:
     valueState[result] = valueState[dependent.front()];
     if (auto matmul = dyn_cast<MatmulOp>(op))
       return visitMatmul(matmul, to);
-    if (auto sum = dyn_cast<SumOp>(op)) {
-      unsigned from = valueFirst[sum.getOperand()];
-      for (unsigned i = 0, j = 0; i <= type.getRank(); ++i) {
-        if (i == sum.getAxis())
-          couple(from + i, op);
-        else
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      unsigned from = valueFirst[reduce.getOperand()];
+      for (unsigned i = 0, j = 0; i < reduce.getOperand().getType().getRank(); ++i) {
+        if (i != reduce.getAxis()) {
           join(to + j++, from + i);
+          continue;
+        }
+        couple(from + i, op);
+        j += reduce.getKeep(); // an axis of its own, with one place
       }
       return;
     }

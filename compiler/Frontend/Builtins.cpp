@@ -6,6 +6,7 @@
 
 using namespace rnnc;
 using rnn::BinaryKind;
+using rnn::ReduceKind;
 using rnn::UnaryKind;
 
 static const llvm::StringMap<Builtin>& table() {
@@ -14,15 +15,22 @@ static const llvm::StringMap<Builtin>& table() {
     for (unsigned i = 0; i <= rnn::getMaxEnumValForUnaryKind(); ++i)
       if (auto kind = rnn::symbolizeUnaryKind(i); kind && *kind != UnaryKind::Neg)
         map[rnn::stringifyUnaryKind(*kind)] = {Builtin::Unary, 1, 1, *kind};
-    for (BinaryKind kind : {BinaryKind::Pow, BinaryKind::Min, BinaryKind::Max, BinaryKind::Atan2})
+    for (BinaryKind kind : {BinaryKind::Pow, BinaryKind::Atan2})
       map[rnn::stringifyBinaryKind(kind)] = {Builtin::Binary, 2, 2, UnaryKind::Neg, kind};
+    for (auto [kind, reduce] :
+         {std::pair(BinaryKind::Min, ReduceKind::Min), std::pair(BinaryKind::Max, ReduceKind::Max)})
+      map[rnn::stringifyBinaryKind(kind)] = {Builtin::Binary, 1, 2, UnaryKind::Neg, kind, reduce};
+    for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Mean})
+      map[rnn::stringifyReduceKind(kind)] = {Builtin::Reduce, 1,   1, UnaryKind::Neg,
+                                             BinaryKind::Add, kind};
+    map["softmax"] = {Builtin::Softmax, 1, 1};
+    map["norm"] = {Builtin::Norm, 1, 1};
+    map["logsumexp"] = {Builtin::LogSumExp, 1, 1};
     map["where"] = {Builtin::Where, 3, 3};
-    map["sum"] = {Builtin::Sum, 1, 1};
     map["clamp"] = {Builtin::Clamp, 3, 3};
     map["leaky_relu"] = {Builtin::LeakyRelu, 1, 2};
     map["elu"] = {Builtin::Elu, 1, 2};
-    for (const char* later :
-         {"mean", "softmax", "norm", "logsumexp", "outer", "concat", "re", "im", "conj", "arg"})
+    for (const char* later : {"outer", "concat", "re", "im", "conj", "arg"})
       map[later] = {Builtin::Later, 0, 99};
     return map;
   }();

@@ -3,16 +3,35 @@
 
 #include "Rnn/Rnn.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace rnnc {
 
 struct Builtin {
-  enum Kind { Unary, Binary, Where, Sum, Clamp, LeakyRelu, Elu, Later } kind;
+  enum Kind {
+    Unary,
+    Binary, // with one argument a reduction, where there is one
+    Where,
+    Reduce,
+    Softmax,
+    Norm,
+    LogSumExp,
+    Clamp,
+    LeakyRelu,
+    Elu,
+    Later
+  } kind;
   unsigned least, most; // arguments
   rnn::UnaryKind unary = rnn::UnaryKind::Neg;
   rnn::BinaryKind binary = rnn::BinaryKind::Add;
+  std::optional<rnn::ReduceKind> reduce = std::nullopt;
+
+  /// Whether a call with so many arguments runs over one axis, which it may name.
+  bool takesAxis(unsigned arguments) const {
+    return kind == Softmax || kind == Norm || kind == LogSumExp || (reduce && arguments == 1);
+  }
 };
 
 /// Null where there is no such function.

@@ -98,14 +98,17 @@ constexpr CodeText kCodes[] = {
      "A @ b contracts the last axis of A with the only, or the one before the last, axis of b. "
      "Leading\n"
      "axes of both are a batch and must be the same."},
-    {"RNN0207", "no such axis", "sum(x) needs an axis, sum(x, axis = d) an axis of that name."},
+    {"RNN0207", "no such axis",
+     "sum(x), mean, max, min, softmax, norm and logsumexp run along an axis: the last one, or "
+     "with\n"
+     "sum(x, axis = d) the one of that name."},
     {"RNN0208", "not a dim", "A shape lists dims that are declared above it, or numbers."},
     {"RNN0301", "not supported yet: h[t-2]", "States of more than one step back come later."},
     {"RNN0302", "not supported yet: x[t-1]", "Earlier inputs come later; pass a shifted sequence."},
     {"RNN0303", "not supported yet: input x = v", "Values of inputs before the start come later."},
     {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
     {"RNN0305", "not supported yet: this function",
-     "Reductions other than sum, concat, outer and complex functions come later."},
+     "concat, outer and complex functions come later."},
     {"RNN0306", "not supported yet: implicit steps",
      "A right side that uses its own state[t] would be solved per step; that comes later."},
     {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},

@@ -146,35 +146,6 @@ Value EquationBuilder::where(Span at, Operand c, Operand a, Operand b) {
                               c.value, a.value, b.value);
 }
 
-Value EquationBuilder::sum(const Node& node, Operand operand) {
-  auto type = cast<ArrayType>(operand.value.getType());
-  int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
-  if (!real(operand))
-    return {};
-  if (axis < 0) {
-    error(node.span, "RNN0207", "'" + text(operand.span) + "' is a scalar and has no axis to sum");
-    return {};
-  }
-  if (!node.axis.empty()) {
-    if (Declared* dim = scope.find(node.axis))
-      dim->used = true;
-    axis = -1;
-    for (auto [i, dim] : llvm::enumerate(type.getDims()))
-      if (dim.getName() == node.axis)
-        axis = i;
-    if (axis < 0) {
-      error(node.span, "RNN0207",
-            "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
-                node.axis.str() + "'");
-      return {};
-    }
-  }
-  SmallVector<DimAttr> dims(type.getDims());
-  dims.erase(dims.begin() + axis);
-  return rnn::SumOp::create(builder, location(node.span),
-                            ArrayType::get(builder.getContext(), dims), operand.value, axis);
-}
-
 Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<Operand> args) {
   Location loc = location(node.span);
   auto made = [&](Value value) -> Operand { return {value, node.span}; };
@@ -182,11 +153,15 @@ Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<O
   case Builtin::Unary:
     return real(args[0]) ? unary(loc, what.unary, args[0].value) : Value();
   case Builtin::Binary:
-    return binary(node.span, what.binary, args[0], args[1]);
+    return what.takesAxis(args.size()) ? alongAxis(node, what, args[0])
+                                       : binary(node.span, what.binary, args[0], args[1]);
   case Builtin::Where:
     return where(node.span, args[0], args[1], args[2]);
-  case Builtin::Sum:
-    return sum(node, args[0]);
+  case Builtin::Reduce:
+  case Builtin::Softmax:
+  case Builtin::Norm:
+  case Builtin::LogSumExp:
+    return alongAxis(node, what, args[0]);
   case Builtin::Clamp: {
     Value lower = binary(node.span, rnn::BinaryKind::Max, args[0], args[1]);
     return lower ? binary(node.span, rnn::BinaryKind::Min, made(lower), args[2]) : Value();

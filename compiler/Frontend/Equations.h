@@ -58,7 +58,13 @@ private:
   bool enter(const ast::Node& node, const ast::Function& function);
   void operate(const ast::Node& node);
   mlir::Value builtin(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
-  mlir::Value sum(const ast::Node& node, Operand operand);
+  mlir::Value alongAxis(const ast::Node& node, const Builtin& what, Operand operand);
+  std::optional<unsigned> axisOf(const ast::Node& node, Operand operand);
+  mlir::Value reduce(ast::Span at, rnn::ReduceKind kind, mlir::Value x, unsigned axis,
+                     bool keep = false);
+  mlir::Value softmax(ast::Span at, mlir::Value x, unsigned axis);
+  mlir::Value norm(ast::Span at, mlir::Value x, unsigned axis);
+  mlir::Value logSumExp(ast::Span at, mlir::Value x, unsigned axis);
   mlir::Value unary(mlir::Location loc, rnn::UnaryKind kind, mlir::Value x);
   mlir::Value binary(ast::Span at, rnn::BinaryKind kind, Operand a, Operand b);
   mlir::Value matmul(ast::Span at, Operand a, Operand b);

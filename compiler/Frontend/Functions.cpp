@@ -35,19 +35,20 @@ static bool checkBuiltin(const Node& call, const Builtin& builtin, DiagnosticEng
     reportAt(diagnostics, call.span, code, std::move(text), std::move(hint));
     return false;
   };
-  bool reduction = (call.text == "min" || call.text == "max") && call.arguments == 1;
-  if (builtin.kind == Builtin::Later || reduction)
-    return fail("RNN0305", "not supported yet: " + id + (reduction ? " of one argument" : ""),
-                reduction ? "with two arguments it compares them element by element" : "");
+  if (builtin.kind == Builtin::Later)
+    return fail("RNN0305", "not supported yet: " + id);
   if (call.arguments < builtin.least || call.arguments > builtin.most) {
     std::string takes = builtin.least == builtin.most ? plural(builtin.most, "argument")
                                                       : std::to_string(builtin.least) + " or " +
                                                             plural(builtin.most, "argument");
     return fail("RNN0115", id + " takes " + takes + ", not " + std::to_string(call.arguments));
   }
-  if (!call.axis.empty() && builtin.kind != Builtin::Sum)
-    return fail("RNN0115", id + " takes no axis");
-  return true;
+  if (call.axis.empty() || builtin.takesAxis(call.arguments))
+    return true;
+  return builtin.reduce ? fail("RNN0115", id + " of two arguments takes no axis",
+                               "it compares them element by element; with one argument it runs "
+                               "along an axis")
+                        : fail("RNN0115", id + " takes no axis");
 }
 
 bool rnnc::checkCall(const Node& call, Scope& scope, DiagnosticEngine& diagnostics) {

@@ -52,7 +52,7 @@ private:
   Error translateRead(Operation& op, StringRef name, int64_t back, int64_t expected);
   Error translateSet(Value value, StringRef name);
   Error translateMatmul(rnn::MatmulOp op);
-  Error translateSum(rnn::SumOp op);
+  Error translateReduce(rnn::ReduceOp op);
   Error elementwise(Operation& op, Program::Code code, unsigned kind = 0);
 
   Shape shapeOf(Type type) const;
@@ -237,7 +237,7 @@ Error ProgramBuilder::translateMatmul(rnn::MatmulOp op) {
   return Error::success();
 }
 
-Error ProgramBuilder::translateSum(rnn::SumOp op) {
+Error ProgramBuilder::translateReduce(rnn::ReduceOp op) {
   Location from = values.at(op.getOperand());
   auto result = define(*op);
   if (!result)
@@ -245,12 +245,17 @@ Error ProgramBuilder::translateSum(rnn::SumOp op) {
   size_t inner = 1, terms = from.shape[op.getAxis()], count = countOf(result->shape);
   for (size_t axis = op.getAxis() + 1; axis < from.shape.size(); ++axis)
     inner *= from.shape[axis];
-  Program::Instruction sum{Program::Code::Contract, 0, result->base, count, terms, {}};
+  rnn::BinaryKind combining = rnn::combining(op.getKind());
+  Program::Code code = combining != rnn::BinaryKind::Add       ? Program::Code::Extreme
+                       : op.getKind() == rnn::ReduceKind::Mean ? Program::Code::Mean
+                                                               : Program::Code::Contract;
+  Program::Instruction reduce{code, static_cast<unsigned>(combining), result->base, count, terms,
+                              {}};
   Program::Operand operand{from.base, {}, inner};
   for (size_t i = 0; i < count; ++i)
     operand.index.push_back(i / inner * inner * terms + i % inner);
-  sum.operands = {std::move(operand)};
-  program.instructions.push_back(std::move(sum));
+  reduce.operands = {std::move(operand)};
+  program.instructions.push_back(std::move(reduce));
   return Error::success();
 }
 
@@ -287,7 +292,7 @@ Error ProgramBuilder::translate(Operation& op) {
       .Case([&](rnn::NotOp) { return elementwise(op, Code::Not); })
       .Case([&](rnn::WhereOp) { return elementwise(op, Code::Where); })
       .Case([&](rnn::MatmulOp matmul) { return translateMatmul(matmul); })
-      .Case([&](rnn::SumOp sum) { return translateSum(sum); })
+      .Case([&](rnn::ReduceOp reduce) { return translateReduce(reduce); })
       .Default([](Operation& other) {
         return errorAt(&other,
                        "the interpreter has no rule for '" + other.getName().getStringRef() + "'");

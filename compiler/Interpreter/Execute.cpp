@@ -25,7 +25,15 @@ static double element(const Program::Instruction& op, const std::vector<double>&
     return value(0) != 0 ? value(1) : value(2);
   case Program::Code::Copy:
     return value(0);
+  case Program::Code::Extreme: {
+    double extreme = value(0);
+    for (size_t n = 1; n < op.terms; ++n)
+      extreme = rnn::evaluate(static_cast<rnn::BinaryKind>(op.kind), extreme,
+                              memory[op.operands[0].at(i) + n * op.operands[0].stride]);
+    return extreme;
+  }
   case Program::Code::Contract:
+  case Program::Code::Mean:
     break;
   }
   double sum = 0;
@@ -35,7 +43,7 @@ static double element(const Program::Instruction& op, const std::vector<double>&
       product *= memory[operand.at(i) + n * operand.stride];
     sum += product;
   }
-  return sum;
+  return op.code == Program::Code::Mean ? sum / static_cast<double>(op.terms) : sum;
 }
 
 void Program::execute(std::vector<double>& memory) const {

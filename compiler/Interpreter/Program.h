@@ -12,10 +12,10 @@ namespace rnnc {
 /// Everything about a cell that does not change from step to step: where each array lives in one
 /// flat memory of doubles, and which elements each instruction reads.
 struct Interpreter::Program {
-  enum class Code { Unary, Binary, Compare, And, Or, Not, Where, Contract, Copy };
+  enum class Code { Unary, Binary, Compare, And, Or, Not, Where, Contract, Mean, Extreme, Copy };
 
-  /// Element i of the result reads memory[base + index[i]]; a contraction reads `terms` elements
-  /// from there, `stride` apart. No index: elements run with the result's.
+  /// Element i of the result reads memory[base + index[i]]; a contraction or a reduction reads
+  /// `terms` elements from there, `stride` apart. No index: elements run with the result's.
   struct Operand {
     size_t base = 0;
     std::vector<uint32_t> index;

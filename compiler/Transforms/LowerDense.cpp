@@ -11,6 +11,7 @@
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -40,7 +41,7 @@ bool isLeaf(Value value) {
   return isa<StateAtOp, InputAtOp, ParamValueOp, ConstantOp>(value.getDefiningOp());
 }
 
-bool isContraction(Operation* op) { return isa<MatmulOp, SumOp>(op); }
+bool isContraction(Operation* op) { return isa<MatmulOp, ReduceOp>(op); }
 
 ArrayRef<DimAttr> dimsOf(Value value) { return cast<ArrayType>(value.getType()).getDims(); }
 
@@ -93,7 +94,8 @@ private:
   void buildRoot(Operation* op, const Seen& root);
   void buildProduct(MatmulOp op, Frame& frame, const Array& to);
   void buildRows(MatmulOp op, Frame& frame, Value first, int64_t rows, const Array& to);
-  Value buildSum(SumOp op, const Frame& frame);
+  Value buildReduction(ReduceOp op, const Frame& frame);
+  Value numberOf(DimAttr dim);
   Value buildElement(Value value, const Frame& frame, bool itself);
   Frame inFrame(Value value, const Frame& frame);
   Value read(Value value, const Frame& own);
@@ -185,10 +187,12 @@ void DenseLowering::demandOperands(Operation* op, const Lanes& lanes, const std:
     want(product.getRhs(), right, true);
     return;
   }
-  if (auto sum = dyn_cast<SumOp>(op)) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
     Lanes from = lanes;
-    from.insert(from.begin() + sum.getAxis(), -1);
-    want(sum.getOperand(), from, false);
+    if (!reduce.getKeep())
+      from.insert(from.begin() + reduce.getAxis(), -1);
+    from[reduce.getAxis()] = -1;
+    want(reduce.getOperand(), from, false);
     return;
   }
   ArrayRef<DimAttr> dims = dimsOf(op->getResult(0));
@@ -410,19 +414,42 @@ Value DenseLowering::buildElement(Value value, const Frame& frame, bool itself) 
   return scalar.at(value);
 }
 
-Value DenseLowering::buildSum(SumOp op, const Frame& frame) {
-  Frame from{dimsOf(op.getOperand()), frame.lanes, frame.places};
-  unsigned axis = op.getAxis();
-  from.lanes.insert(from.lanes.begin() + axis, -1);
-  from.places.insert(from.places.begin() + axis, Value());
-  auto loop = scf::ForOp::create(b, loc, number(0), sizeOf(from.dims[axis]), number(1), zero());
+/// The size of an axis as a number of the compute type. Places do not mix with numbers in a kernel,
+/// so a free one is counted.
+Value DenseLowering::numberOf(DimAttr dim) {
+  if (!dim.isFree())
+    return buildNumber(b, loc, compute, dim.getSize());
+  auto loop = scf::ForOp::create(b, loc, number(0), sizeOf(dim), number(1), zero());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  from.places[axis] = loop.getInductionVar();
-  Value term = buildElement(op.getOperand(), from, false);
-  Value sum = arith::AddFOp::create(b, loc, loop.getRegionIterArg(0), term);
-  scf::YieldOp::create(b, loc, sum);
+  Value one = buildNumber(b, loc, compute, 1);
+  scf::YieldOp::create(b, loc, Value(arith::AddFOp::create(b, loc, loop.getRegionIterArg(0), one)));
   return loop.getResult(0);
+}
+
+/// From the first element to the last, beginning with what changes none of them.
+Value DenseLowering::buildReduction(ReduceOp op, const Frame& frame) {
+  Frame from{dimsOf(op.getOperand()), frame.lanes, frame.places};
+  unsigned axis = op.getAxis();
+  if (!op.getKeep()) {
+    from.lanes.insert(from.lanes.begin() + axis, -1);
+    from.places.insert(from.places.begin() + axis, Value());
+  }
+  from.lanes[axis] = -1;
+  BinaryKind kind = combining(op.getKind());
+  double first = kind == BinaryKind::Add ? 0 : kind == BinaryKind::Max ? -INFINITY : INFINITY;
+  auto loop = scf::ForOp::create(b, loc, number(0), sizeOf(from.dims[axis]), number(1),
+                                 buildNumber(b, loc, compute, first));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    from.places[axis] = loop.getInductionVar();
+    Value term = buildElement(op.getOperand(), from, false);
+    scf::YieldOp::create(b, loc, buildBinary(b, loc, kind, loop.getRegionIterArg(0), term));
+  }
+  if (op.getKind() != ReduceKind::Mean)
+    return loop.getResult(0);
+  return arith::DivFOp::create(b, loc, loop.getResult(0), numberOf(from.dims[axis]));
 }
 
 /// `rows` elements of a product along its row axis, from `first` on.
@@ -489,8 +516,9 @@ void DenseLowering::buildRoot(Operation* op, const Seen& root) {
   if (auto product = dyn_cast<MatmulOp>(op))
     return buildProduct(product, frame, to);
   loops(frame, blockAxes(frame), [&] {
-    auto sum = dyn_cast<SumOp>(op);
-    write(to, frame, sum ? buildSum(sum, frame) : buildElement(root.first, frame, true));
+    auto reduce = dyn_cast<ReduceOp>(op);
+    write(to, frame,
+          reduce ? buildReduction(reduce, frame) : buildElement(root.first, frame, true));
   });
 }
 

@@ -161,8 +161,8 @@ LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
 /// The size of the axis that an op contracts, 1 for an element-wise op; kFree where nobody fixed
 /// it.
 static int64_t contractedSize(Operation* op) {
-  if (auto sum = dyn_cast<SumOp>(op))
-    return sum.getOperand().getType().getDims()[sum.getAxis()].getSize();
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getOperand().getType().getDims()[reduce.getAxis()].getSize();
   auto matmul = dyn_cast<MatmulOp>(op);
   if (!matmul)
     return 1;
@@ -172,7 +172,7 @@ static int64_t contractedSize(Operation* op) {
 }
 
 /// The elements that one element of an op's result is made of, in the order in which it is built
-/// from them: the pairs of a product, the terms of a sum, the operands of everything else.
+/// from them: the pairs of a product, what a reduction runs over, the operands of everything else.
 SmallVector<GroupLowering::Element> GroupLowering::operandElements(Operation* op,
                                                                    const Index& index) {
   SmallVector<Element> elements;
@@ -190,11 +190,13 @@ SmallVector<GroupLowering::Element> GroupLowering::operandElements(Operation* op
     }
     return elements;
   }
-  if (auto sum = dyn_cast<SumOp>(op)) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
     for (int64_t j = 0; j < size; ++j) {
       Index from = index;
-      from.insert(from.begin() + sum.getAxis(), j);
-      elements.push_back({sum.getOperand(), std::move(from)});
+      if (!reduce.getKeep())
+        from.insert(from.begin() + reduce.getAxis(), j);
+      from[reduce.getAxis()] = j;
+      elements.push_back({reduce.getOperand(), std::move(from)});
     }
     return elements;
   }
@@ -207,10 +209,10 @@ SmallVector<GroupLowering::Element> GroupLowering::operandElements(Operation* op
 LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
   if (contractedSize(op) == DimAttr::kFree) {
     auto dims = cast<ArrayType>(op->getOperand(0).getType()).getDims();
-    auto sum = dyn_cast<SumOp>(op);
+    auto reduce = dyn_cast<ReduceOp>(op);
     return emitError(op->getLoc())
            << "not supported yet: a contraction over '"
-           << (sum ? dims[sum.getAxis()] : dims.back()).str()
+           << (reduce ? dims[reduce.getAxis()] : dims.back()).str()
            << "' that depends on no state would be moved out of the recurrence; pass "
               "its result as an input [RNN0404]";
   }
@@ -258,17 +260,21 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
   SmallVector<Value> operands;
   for (const Element& from : operandElements(op, index))
     operands.push_back(element(from.first, from.second));
-  if (!isa<MatmulOp, SumOp>(op))
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce && !isa<MatmulOp>(op))
     return buildScalar(builder, loc, op, operands, compute);
-  size_t stride = isa<MatmulOp>(op) ? 2 : 1;
-  Value sum;
+  BinaryKind kind = reduce ? combining(reduce.getKind()) : BinaryKind::Add;
+  size_t stride = reduce ? 1 : 2;
+  Value result;
   for (size_t i = 0; i < operands.size(); i += stride) {
-    Value term = stride == 2
-                     ? Value(arith::MulFOp::create(builder, loc, operands[i], operands[i + 1]))
-                     : operands[i];
-    sum = sum ? Value(arith::AddFOp::create(builder, loc, sum, term)) : term;
+    Value term = reduce ? operands[i]
+                        : Value(arith::MulFOp::create(builder, loc, operands[i], operands[i + 1]));
+    result = result ? buildBinary(builder, loc, kind, result, term) : term;
   }
-  return sum;
+  if (!reduce || reduce.getKind() != ReduceKind::Mean)
+    return result;
+  return arith::DivFOp::create(builder, loc, result,
+                               buildNumber(builder, loc, compute, operands.size()));
 }
 
 /// Only the op that makes the value has its name; what leads to it has the place alone.

@@ -170,6 +170,10 @@ Value rnnc::buildNumber(OpBuilder& builder, Location loc, Type compute, double v
   return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, value));
 }
 
+Value rnnc::buildBinary(OpBuilder& builder, Location loc, BinaryKind kind, Value x, Value y) {
+  return Scalars{builder, loc, x.getType()}.binary(kind, x, y);
+}
+
 Value rnnc::buildScalar(OpBuilder& builder, Location loc, Operation* op, ValueRange operands,
                         Type compute) {
   Scalars scalars{builder, loc, compute};

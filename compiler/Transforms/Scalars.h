@@ -12,6 +12,9 @@ namespace rnnc {
 mlir::Value buildScalar(mlir::OpBuilder& builder, mlir::Location loc, mlir::Operation* op,
                         mlir::ValueRange operands, mlir::Type compute);
 
+mlir::Value buildBinary(mlir::OpBuilder& builder, mlir::Location loc, rnn::BinaryKind kind,
+                        mlir::Value x, mlir::Value y);
+
 mlir::Value buildNumber(mlir::OpBuilder& builder, mlir::Location loc, mlir::Type compute,
                         double value);
 

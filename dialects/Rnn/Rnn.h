@@ -31,6 +31,11 @@ mlir::FailureOr<llvm::SmallVector<DimAttr>> broadcast(llvm::ArrayRef<DimAttr> a,
 mlir::FailureOr<llvm::SmallVector<DimAttr>> matmulDims(llvm::ArrayRef<DimAttr> lhs,
                                                        llvm::ArrayRef<DimAttr> rhs);
 
+/// What a reduction of an array of this type gives: without the axis, or with one of size 1.
+ArrayType reducedType(ArrayType type, uint64_t axis, bool keep);
+/// How a reduction combines two elements; a mean is a sum, divided at the end.
+BinaryKind combining(ReduceKind kind);
+
 /// The value of a built-in function for float64 arguments: the meaning that everything else is
 /// compared with.
 double evaluate(UnaryKind kind, double x);

@@ -95,6 +95,19 @@ double rnnc::rnn::evaluate(BinaryKind kind, double a, double b) {
   return std::nan("");
 }
 
+BinaryKind rnnc::rnn::combining(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Mean:
+    return BinaryKind::Add;
+  case ReduceKind::Max:
+    return BinaryKind::Max;
+  case ReduceKind::Min:
+    return BinaryKind::Min;
+  }
+  return BinaryKind::Add;
+}
+
 bool rnnc::rnn::evaluate(CompareKind kind, double a, double b) {
   switch (kind) {
   case CompareKind::Lt:
@@ -129,6 +142,11 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
     return {};
   return FloatAttr::get(lhs.getType(),
                         evaluate(getKind(), lhs.getValueAsDouble(), rhs.getValueAsDouble()));
+}
+
+/// Of one element every reduction is that element; the types say whether its axis stays.
+OpFoldResult ReduceOp::fold(FoldAdaptor) {
+  return getType() == getOperand().getType() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
 Operation* RnnDialect::materializeConstant(OpBuilder& builder, Attribute value, Type type,

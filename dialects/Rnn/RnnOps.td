@@ -237,6 +237,11 @@ def Rnn_LogicKind : I32EnumAttr<"LogicKind", "logic on truth values", [
   let cppNamespace = "::rnnc::rnn";
 }
 
+def Rnn_ReduceKind : I32EnumAttr<"ReduceKind", "what becomes of the elements along an axis", [
+  Fn<"Sum", 0, "sum">, Fn<"Mean", 1, "mean">, Fn<"Max", 2, "max">, Fn<"Min", 3, "min">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+
 def Rnn_UnaryOp : Rnn_StepOp<"unary", [Pure]> {
   let summary = "An element-wise function of one array";
   let arguments = (ins Rnn_UnaryKind:$kind, Rnn_Real:$operand);
@@ -311,12 +316,20 @@ def Rnn_MatmulOp : Rnn_StepOp<"matmul", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Rnn_SumOp : Rnn_StepOp<"sum", [Pure]> {
-  let summary = "Sum over one axis, counted from the left";
-  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
+def Rnn_ReduceOp : Rnn_StepOp<"reduce", [Pure]> {
+  let summary = "Sum, mean, max or min over one axis, counted from the left";
+  let description = [{
+    Elements are combined two at a time, from the first to the last: of equal ones max and min give
+    the first, and NaN where any element is. The axis is dropped, or, with `keep`, left as one of
+    size 1, so that the result broadcasts to the operand.
+  }];
+  let arguments = (ins Rnn_ReduceKind:$kind, Rnn_Real:$operand, I64Attr:$axis, UnitAttr:$keep);
   let results = (outs Rnn_Real:$result);
-  let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
+  let assemblyFormat = [{
+    $kind $operand `axis` $axis (`keep` $keep^)? `:` type($operand) `->` type($result) attr-dict
+  }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif

@@ -164,13 +164,12 @@ LogicalResult MatmulOp::verify() {
   return success();
 }
 
-LogicalResult SumOp::verify() {
+LogicalResult ReduceOp::verify() {
   ArrayRef<DimAttr> dims = getOperand().getType().getDims();
   if (getAxis() >= dims.size())
     return emitOpError() << "axis " << getAxis() << " of " << getOperand().getType().shapeString();
-  SmallVector<DimAttr> expected(dims);
-  expected.erase(expected.begin() + getAxis());
-  if (getType().getDims() != ArrayRef(expected))
-    return emitOpError("result drops the summed axis");
+  if (getType() != reducedType(getOperand().getType(), getAxis(), getKeep()))
+    return emitOpError(getKeep() ? "result has size 1 along the reduced axis"
+                                 : "result drops the reduced axis");
   return success();
 }

@@ -67,3 +67,32 @@ rnn.cell @Heads {
 // CHECK-SAME: states [#newton.slot<@h, lanes = [0, -1], at = [0, -1], back = 0>]
 // CHECK-SAME: params [#newton.slot<@R, lanes = [0, -1, -1], at = [0, -1, -1], back = 0>]
 // CHECK: ^bb0(%{{.*}}: index, %{{.*}}: memref<20xf32>, %{{.*}}: memref<20x20xf32>, %{{.*}}: memref<20xf32>, %{{.*}}: memref<20xf32>):
+
+// Reductions are loops that begin with what changes nothing; a free size is counted for a mean.
+rnn.cell @Reductions {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d]>
+  rnn.output @y : !rnn.array<[]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    // expected-warning @+2 {{this term couples the axis 'd' of the state 'h'}}
+    // expected-note @+1 {{recurrent weights that are element-wise}}
+    %0 = rnn.reduce max %h axis 0 keep : !rnn.array<[d]> -> !rnn.array<[1]>
+    %1 = rnn.binary sub %h, %0 : (!rnn.array<[d]>, !rnn.array<[1]>) -> !rnn.array<[d]>
+    rnn.set_state @h, %1 : !rnn.array<[d]>
+    %2 = rnn.reduce mean %1 axis 0 : !rnn.array<[d]> -> !rnn.array<[]>
+    rnn.set_output @y, %2 : !rnn.array<[]>
+  }
+}
+// CHECK-LABEL: newton.cell @Reductions
+// CHECK: ^bb0(%[[D:.*]]: index, %{{.*}}: index, %[[H:.*]]: memref<?xf32>, %[[NEXT:.*]]: memref<?xf32>, %[[Y:.*]]: memref<f32>, %[[MAX:.*]]: memref<1xf32>,
+// CHECK: %[[LOW:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: scf.for %{{.*}} = %c0 to %[[D]] step %c1 iter_args(%[[SO_FAR:.*]] = %[[LOW]])
+// CHECK: %[[TERM:.*]] = memref.load %[[H]]
+// CHECK: arith.cmpf oge, %[[SO_FAR]], %[[TERM]]
+// CHECK: memref.store %{{.*}}, %[[MAX]][%
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %[[D]]
+// CHECK: arith.addf
+// CHECK: %[[COUNT:.*]] = scf.for %{{.*}} = %c0 to %[[D]]
+// CHECK: arith.addf %{{.*}}, %cst
+// CHECK: arith.divf %[[SUM]], %[[COUNT]]

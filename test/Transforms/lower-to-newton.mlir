@@ -76,7 +76,7 @@ rnn.cell @InputSum {
   rnn.step {
     %h = rnn.state_at @h[1] : !rnn.array<[d]>
     %x = rnn.input_at @x[0] : !rnn.array<[2]>
-    %s = rnn.sum %x axis 0 : !rnn.array<[2]> -> !rnn.array<[]>
+    %s = rnn.reduce sum %x axis 0 : !rnn.array<[2]> -> !rnn.array<[]>
     %0 = rnn.binary add %h, %s : (!rnn.array<[d]>, !rnn.array<[]>) -> !rnn.array<[d]>
     rnn.set_state @h, %0 : !rnn.array<[d]>
   }
@@ -111,5 +111,39 @@ rnn.cell @Stretched {
     %x = rnn.input_at @x[0] : !rnn.array<[1]>
     %0 = rnn.binary add %h, %x : (!rnn.array<[d]>, !rnn.array<[1]>) -> !rnn.array<[d]>
     rnn.set_state @h, %0 : !rnn.array<[d]>
+  }
+}
+
+// -----
+
+// Reductions of a block: elements two at a time, the left one on ties; a mean divides at the end; with
+// `keep` every place of the axis reads the one result.
+// CHECK-LABEL: newton.cell @Reductions
+// CHECK: newton.system @Reductions_h : f32 lanes ["d"]
+// CHECK: ^bb0(%[[H0:.*]]: f32, %[[H1:.*]]: f32, %[[H2:.*]]: f32):
+// CHECK: %[[GE:.*]] = arith.cmpf oge, %[[H0]], %[[H1]]
+// CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[H0]], %[[H0]]
+// CHECK: %[[LEFT:.*]] = arith.ori %[[GE]], %[[NAN]]
+// CHECK: %[[M01:.*]] = arith.select %[[LEFT]], %[[H0]], %[[H1]]
+// CHECK: arith.cmpf oge, %[[M01]], %[[H2]]
+// CHECK: %[[MAX:.*]] = arith.select %{{.*}}, %[[M01]], %[[H2]]
+// CHECK: %[[S:.*]] = arith.addf %[[H0]], %[[H1]]
+// CHECK: %[[SUM:.*]] = arith.addf %[[S]], %[[H2]]
+// CHECK: %[[THREE:.*]] = arith.constant 3.000000e+00
+// CHECK: %[[MEAN:.*]] = arith.divf %[[SUM]], %[[THREE]]
+// CHECK: arith.subf %[[H0]], %[[MAX]]
+// CHECK: arith.subf %[[H1]], %[[MAX]]
+// CHECK: arith.subf %[[H2]], %[[MAX]]
+// CHECK-COUNT-3: arith.mulf %{{.*}}, %[[MEAN]]
+rnn.cell @Reductions {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d, 3]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d, 3]>
+    %0 = rnn.reduce max %h axis 1 keep : !rnn.array<[d, 3]> -> !rnn.array<[d, 1]>
+    %1 = rnn.reduce mean %h axis 1 keep : !rnn.array<[d, 3]> -> !rnn.array<[d, 1]>
+    %2 = rnn.binary sub %h, %0 : (!rnn.array<[d, 3]>, !rnn.array<[d, 1]>) -> !rnn.array<[d, 3]>
+    %3 = rnn.binary mul %2, %1 : (!rnn.array<[d, 3]>, !rnn.array<[d, 1]>) -> !rnn.array<[d, 3]>
+    rnn.set_state @h, %3 : !rnn.array<[d, 3]>
   }
 }

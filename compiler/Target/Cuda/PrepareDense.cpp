@@ -96,8 +96,10 @@ void DenseNamer::nameArguments() {
 /// nest.
 void DenseNamer::nameLoop(scf::ForOp loop, unsigned depth) {
   static constexpr StringRef kIndices = "ijklmn";
-  for (auto [arg, result] : llvm::zip(loop.getRegionIterArgs(), loop.getResults())) {
-    std::string name = scope.unique("sum");
+  for (auto [arg, result, next] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getYieldedValues())) {
+    bool isChoice = isa_and_nonnull<arith::SelectOp>(next.getDefiningOp());
+    std::string name = scope.unique(isChoice ? "extreme" : "sum");
     names[arg] = name;
     names[result] = name;
   }

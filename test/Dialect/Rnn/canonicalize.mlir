@@ -14,3 +14,22 @@ rnn.cell @Fold {
     rnn.set_state @h, %1 : !rnn.array<[]>
   }
 }
+
+// One element is every reduction of itself, where its axis stays; a longer axis is reduced.
+// CHECK-LABEL: rnn.cell @OneElement
+rnn.cell @OneElement {
+  rnn.state @h : !rnn.array<[2, 1]>
+  rnn.output @y : !rnn.array<[2]>
+  rnn.step {
+    // CHECK: %[[H:.*]] = rnn.state_at @h[1]
+    %h = rnn.state_at @h[1] : !rnn.array<[2, 1]>
+    // CHECK-NEXT: rnn.set_state @h, %[[H]]
+    %0 = rnn.reduce mean %h axis 1 keep : !rnn.array<[2, 1]> -> !rnn.array<[2, 1]>
+    %1 = rnn.reduce max %0 axis 1 keep : !rnn.array<[2, 1]> -> !rnn.array<[2, 1]>
+    rnn.set_state @h, %1 : !rnn.array<[2, 1]>
+    // CHECK-NEXT: rnn.reduce max %[[H]] axis 1 : <[2, 1]> -> <[2]>
+    %2 = rnn.reduce max %1 axis 1 : !rnn.array<[2, 1]> -> !rnn.array<[2]>
+    // CHECK-NEXT: rnn.set_output
+    rnn.set_output @y, %2 : !rnn.array<[2]>
+  }
+}

@@ -112,7 +112,46 @@ rnn.cell @SumAxis {
   rnn.step {
     %h = rnn.state_at @h[1] : !rnn.array<[d]>
     // expected-error @+1 {{axis 1 of [d]}}
-    %0 = rnn.sum %h axis 1 : !rnn.array<[d]> -> !rnn.array<[]>
+    %0 = rnn.reduce sum %h axis 1 : !rnn.array<[d]> -> !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @DropsNot {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    // expected-error @+1 {{result drops the reduced axis}}
+    %0 = rnn.reduce max %h axis 0 : !rnn.array<[d]> -> !rnn.array<[1]>
+    rnn.set_state @h, %h : !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @KeepsNot {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    // expected-error @+1 {{result has size 1 along the reduced axis}}
+    %0 = rnn.reduce mean %h axis 0 keep : !rnn.array<[d]> -> !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @KindOfReduction {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    // expected-error @+1 {{expected string or keyword containing one of the following enum values}}
+    %0 = rnn.reduce median %h axis 0 : !rnn.array<[d]> -> !rnn.array<[]>
     rnn.set_state @h, %h : !rnn.array<[d]>
   }
 }

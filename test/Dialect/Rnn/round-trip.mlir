@@ -41,8 +41,14 @@ rnn.cell @Heads {
     %w = rnn.where %l, %2, %zero : (!rnn.array<[heads, k = 4], bool>, !rnn.array<[heads, k = 4]>, !rnn.array<[]>) -> !rnn.array<[heads, k = 4]>
     // CHECK-NEXT: rnn.set_state @h
     rnn.set_state @h, %w : !rnn.array<[heads, k = 4]>
-    // CHECK-NEXT: rnn.sum %{{.*}} axis 1
-    %s = rnn.sum %w axis 1 : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads]>
+    // CHECK-NEXT: rnn.reduce sum %{{.*}} axis 1
+    %s = rnn.reduce sum %w axis 1 : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads]>
+    // CHECK-NEXT: rnn.reduce mean %{{.*}} axis 1 : <[heads, k = 4]> -> <[heads]>
+    %m = rnn.reduce mean %w axis 1 : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads]>
+    // CHECK-NEXT: rnn.reduce max %{{.*}} axis 0 keep : <[heads, k = 4]> -> <[1, k = 4]>
+    %a = rnn.reduce max %w axis 0 keep : !rnn.array<[heads, k = 4]> -> !rnn.array<[1, k = 4]>
+    // CHECK-NEXT: rnn.reduce min %{{.*}} axis 1 keep : <[heads, k = 4]> -> <[heads, 1]>
+    %b = rnn.reduce min %w axis 1 keep : !rnn.array<[heads, k = 4]> -> !rnn.array<[heads, 1]>
     // CHECK-NEXT: rnn.set_output @y
     rnn.set_output @y, %s : !rnn.array<[heads]>
   }

@@ -229,7 +229,7 @@ TEST(Interpreter, SumsOverEachAxis) {
                          rest + R"(>
       rnn.step {
         %x = rnn.input_at @x[0] : !rnn.array<[2, 3, 2]>
-        %y = rnn.sum %x axis )" +
+        %y = rnn.reduce sum %x axis )" +
                          axis + " : !rnn.array<[2, 3, 2]> -> !rnn.array<" + rest + R"(>
         rnn.set_output @y, %y : !rnn.array<)" +
                          rest + ">\n}\n}",
@@ -241,6 +241,52 @@ TEST(Interpreter, SumsOverEachAxis) {
   EXPECT_EQ(get(sum("1", "[2, 2]").step({}, {{"x", x}}, {}))["y"].data, (Doubles{9, 12, 90, 120}));
   EXPECT_EQ(get(sum("2", "[2, 3]").step({}, {{"x", x}}, {}))["y"].data,
             (Doubles{3, 7, 11, 30, 70, 110}));
+}
+
+/// y = the reduction of x, [2, 3], over its last axis; with `keep` against x, so that it
+/// broadcasts.
+Doubles reduced(const std::string& kind, const Doubles& x) {
+  Interpreter interpreter = interpret(R"(rnn.cell @Reduce {
+      rnn.input @x : !rnn.array<[2, 3]>
+      rnn.output @y : !rnn.array<[2]>
+      rnn.output @z : !rnn.array<[2, 3]>
+      rnn.step {
+        %x = rnn.input_at @x[0] : !rnn.array<[2, 3]>
+        %y = rnn.reduce )" + kind + R"( %x axis 1 : !rnn.array<[2, 3]> -> !rnn.array<[2]>
+        %k = rnn.reduce )" + kind + R"( %x axis 1 keep : !rnn.array<[2, 3]> -> !rnn.array<[2, 1]>
+        %z = rnn.binary sub %x, %k : (!rnn.array<[2, 3]>, !rnn.array<[2, 1]>) -> !rnn.array<[2, 3]>
+        rnn.set_output @y, %y : !rnn.array<[2]>
+        rnn.set_output @z, %z : !rnn.array<[2, 3]>
+      }
+    })",
+                                      {});
+  Arrays result = get(interpreter.step({}, {{"x", {{2, 3}, x}}}, {}));
+  for (size_t i = 0; i < x.size(); ++i)
+    if (double expected = x[i] - result["y"].data[i / 3]; expected == expected)
+      EXPECT_EQ(result["z"].data[i], expected) << kind << " " << i;
+  return result["y"].data;
+}
+
+TEST(Interpreter, Reduces) {
+  const double inf = INFINITY, nan = std::nan("");
+  EXPECT_EQ(reduced("sum", {1, 2, 4, -1, 0, 10}), (Doubles{7, 9}));
+  EXPECT_EQ(reduced("mean", {1, 2, 6, -1, 0, 10}), (Doubles{3, 3}));
+  EXPECT_EQ(reduced("max", {-5, -2, -4, -1, 0, 10}), (Doubles{-2, 10}));
+  EXPECT_EQ(reduced("min", {5, 2, 4, -1, inf, 10}), (Doubles{2, -1}));
+  EXPECT_EQ(reduced("max", {-inf, -inf, -inf, -1, inf, 10}), (Doubles{-inf, inf}));
+  EXPECT_EQ(reduced("mean", {inf, 1, 2, -inf, 1, 2}), (Doubles{inf, -inf}));
+  for (const char* kind : {"sum", "mean", "max", "min"})
+    for (size_t at = 0; at < 3; ++at) {
+      Doubles x{1, 2, 3, 0, 0, 0};
+      x[at] = nan;
+      Doubles y = reduced(kind, x);
+      EXPECT_TRUE(std::isnan(y[0])) << kind << " " << at;
+      EXPECT_EQ(y[1], 0) << kind;
+    }
+  // Of equal ones the first: 0 and -0 differ in their sign only.
+  EXPECT_FALSE(std::signbit(reduced("max", {0.0, -0.0, -1, 0, 0, 0})[0]));
+  EXPECT_TRUE(std::signbit(reduced("max", {-0.0, 0.0, -1, 0, 0, 0})[0]));
+  EXPECT_TRUE(std::signbit(reduced("min", {-0.0, 0.0, 1, 0, 0, 0})[0]));
 }
 
 TEST(Interpreter, FollowsConditions) {

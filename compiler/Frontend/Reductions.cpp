@@ -1,0 +1,93 @@
+//===- Reductions.cpp - built-in functions that run along an axis -----------------------------===//
+//
+// Each is made of rnn.reduce and element-wise ops, so that derivatives and lowerings need to know
+// of one reduction only.
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "Frontend/Equations.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace rnnc;
+using namespace rnnc::ast;
+using rnn::ArrayType;
+using rnn::BinaryKind;
+using rnn::ReduceKind;
+using rnn::UnaryKind;
+
+/// The axis that a call names, or the last one.
+std::optional<unsigned> EquationBuilder::axisOf(const Node& node, Operand operand) {
+  auto type = cast<ArrayType>(operand.value.getType());
+  if (type.getRank() == 0) {
+    error(node.span, "RNN0207",
+          "'" + text(operand.span) + "' is a scalar and has no axis for '" + node.text.str() + "'");
+    return std::nullopt;
+  }
+  if (node.axis.empty())
+    return type.getRank() - 1;
+  if (Declared* dim = scope.find(node.axis))
+    dim->used = true;
+  for (unsigned axis = type.getRank(); axis-- > 0;)
+    if (type.getDims()[axis].getName() == node.axis)
+      return axis;
+  error(node.span, "RNN0207",
+        "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
+            node.axis.str() + "'");
+  return std::nullopt;
+}
+
+Value EquationBuilder::reduce(Span at, ReduceKind kind, Value x, unsigned axis, bool keep) {
+  auto type = rnn::reducedType(cast<ArrayType>(x.getType()), axis, keep);
+  return rnn::ReduceOp::create(builder, location(at), type, kind, x, axis, keep);
+}
+
+/// Without the largest element taken off first, exp would overflow.
+Value EquationBuilder::softmax(Span at, Value x, unsigned axis) {
+  Value largest = reduce(at, ReduceKind::Max, x, axis, /*keep=*/true);
+  Value shifted = binary(at, BinaryKind::Sub, {x, at}, {largest, at});
+  Value weights = unary(location(at), UnaryKind::Exp, shifted);
+  Value total = reduce(at, ReduceKind::Sum, weights, axis, /*keep=*/true);
+  return binary(at, BinaryKind::Div, {weights, at}, {total, at});
+}
+
+/// At zero, where the root has no slope, the derivative is 0: that of the sum of squares.
+Value EquationBuilder::norm(Span at, Value x, unsigned axis) {
+  Value squares = binary(at, BinaryKind::Mul, {x, at}, {x, at});
+  Value sum = reduce(at, ReduceKind::Sum, squares, axis);
+  Value positive = compare(at, ">", {sum, at}, {number(location(at), 0), at});
+  Value root = unary(location(at), UnaryKind::Sqrt, sum);
+  return where(at, {positive, at}, {root, at}, {sum, at});
+}
+
+/// An infinite largest element is not taken off: inf - inf would be NaN, where the answer is inf.
+Value EquationBuilder::logSumExp(Span at, Value x, unsigned axis) {
+  Location loc = location(at);
+  Value largest = reduce(at, ReduceKind::Max, x, axis, /*keep=*/true);
+  Value finite =
+      compare(at, "<", {unary(loc, UnaryKind::Abs, largest), at}, {number(loc, INFINITY), at});
+  Value shift = where(at, {finite, at}, {largest, at}, {number(loc, 0), at});
+  Value shifted = binary(at, BinaryKind::Sub, {x, at}, {shift, at});
+  Value total = reduce(at, ReduceKind::Sum, unary(loc, UnaryKind::Exp, shifted), axis);
+  Value offset = reduce(at, ReduceKind::Max, shift, axis); // its one element, without the axis
+  return binary(at, BinaryKind::Add, {offset, at}, {unary(loc, UnaryKind::Log, total), at});
+}
+
+Value EquationBuilder::alongAxis(const Node& node, const Builtin& what, Operand operand) {
+  if (!real(operand))
+    return {};
+  std::optional<unsigned> axis = axisOf(node, operand);
+  if (!axis)
+    return {};
+  switch (what.kind) {
+  case Builtin::Softmax:
+    return softmax(node.span, operand.value, *axis);
+  case Builtin::Norm:
+    return norm(node.span, operand.value, *axis);
+  case Builtin::LogSumExp:
+    return logSumExp(node.span, operand.value, *axis);
+  default:
+    return reduce(node.span, *what.reduce, operand.value, *axis);
+  }
+}
