@@ -40,6 +40,7 @@ private:
 
   newton::SystemOp system;
   size_t limit;
+  DenseMap<Value, Text> known; // a value that is used twice is written once, or time is exponential
 };
 
 } // namespace
@@ -99,7 +100,28 @@ Text Writer::write(Value value, unsigned depth, bool top) {
     return {isResult(system, nameOf(op)) ? atTime(nameOf(op), "[t]") : nameOf(op).str()};
   if (depth > 64)
     return {"..."};
-  return writeOp(op, depth);
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  Text text = writeOp(op, depth);
+  // Only the beginning of a formula is shown, so only the beginning of its parts matters.
+  if (text.text.size() > limit)
+    text.text.resize(limit + 1);
+  return known[value] = text;
+}
+
+/// "max" or "min" of the two that a choice is between, as the front end builds it, or nothing.
+static const char* extremeOf(arith::SelectOp select) {
+  auto either = select.getCondition().getDefiningOp<arith::OrIOp>();
+  auto order = either ? either.getLhs().getDefiningOp<arith::CmpFOp>() : nullptr;
+  auto isNan = either ? either.getRhs().getDefiningOp<arith::CmpFOp>() : nullptr;
+  Value left = select.getTrueValue();
+  if (!order || !isNan || isNan.getPredicate() != arith::CmpFPredicate::UNO ||
+      isNan.getLhs() != left || isNan.getRhs() != left || order.getLhs() != left ||
+      order.getRhs() != select.getFalseValue())
+    return nullptr;
+  if (order.getPredicate() == arith::CmpFPredicate::OGE)
+    return "max";
+  return order.getPredicate() == arith::CmpFPredicate::OLE ? "min" : nullptr;
 }
 
 Text Writer::writeOp(Operation* op, unsigned depth) {
@@ -125,7 +147,9 @@ Text Writer::writeOp(Operation* op, unsigned depth) {
           return combine(product, " - ", at(c), kSum);
         return combine(product, " + ", at(fma.getC()), kSum);
       })
-      .Case([&](arith::SelectOp) -> Text {
+      .Case([&](arith::SelectOp select) -> Text {
+        if (const char* extreme = extremeOf(select))
+          return {extreme + ("(" + operand(1).text + ", " + operand(2).text + ")")};
         return {"where(" + operand(0).text + ", " + operand(1).text + ", " + operand(2).text + ")"};
       })
       .Case([&](arith::CmpFOp compare) {
@@ -143,6 +167,7 @@ Text Writer::writeOp(Operation* op, unsigned depth) {
       .Case([&](arith::AndIOp) { return combine(operand(0), " and ", operand(1), kSum); })
       .Case([&](arith::OrIOp) { return combine(operand(0), " or ", operand(1), kSum); })
       .Case([&](arith::XOrIOp) -> Text { return {"not " + inside(operand(0), kUnary), kSum}; })
+      .Case([&](math::AbsFOp) -> Text { return {"abs(" + operand(0).text + ")"}; })
       .Default([&](Operation* other) -> Text {
         std::string text = other->getName().stripDialect().str() + "(";
         for (unsigned i = 0; i < other->getNumOperands(); ++i)
