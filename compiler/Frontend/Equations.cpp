@@ -212,11 +212,7 @@ Value EquationBuilder::atTime(const Node& node) {
   Location loc = location(node.span);
   switch (declared->decl->kind) {
   case Declaration::Input:
-    if (node.back == 0)
-      return rnn::InputAtOp::create(builder, loc, declared->type, node.text, 0);
-    error(node.span, "RNN0302", "not supported yet: an earlier input, " + id + "[t-n]",
-          "pass the shifted sequence as an input of its own");
-    return {};
+    return rnn::InputAtOp::create(builder, loc, declared->type, node.text, node.back);
   case Declaration::State:
     if (node.back == 0)
       return newValue(node, *declared);

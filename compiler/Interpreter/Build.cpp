@@ -49,7 +49,9 @@ private:
   Error bindDims();
   Error declare(Operation& op);
   Error translate(Operation& op);
-  Error translateRead(Operation& op, StringRef name, int64_t back, int64_t expected);
+  Error translateState(rnn::StateAtOp op);
+  Error translateInput(rnn::InputAtOp op);
+  void translateRead(Operation& op, StringRef name);
   Error translateSet(Value value, StringRef name);
   Error translateMatmul(rnn::MatmulOp op);
   Error translateSum(rnn::SumOp op);
@@ -140,6 +142,8 @@ Error ProgramBuilder::declare(Operation& op) {
     decl.fill = state.getInit().convertToDouble();
     decl.hidden = state.getHidden();
   }
+  if (auto input = dyn_cast<rnn::InputOp>(op))
+    decl.fill = input.getBefore().convertToDouble();
   Program::Place place;
   place.count = countOf(decl.shape);
   for (bool next : {false, true}) { // a state needs both, an output only what is written
@@ -198,12 +202,29 @@ Error ProgramBuilder::elementwise(Operation& op, Program::Code code, unsigned ki
 }
 
 /// A read is the place itself: nothing to execute.
-Error ProgramBuilder::translateRead(Operation& op, StringRef name, int64_t back, int64_t expected) {
-  if (back != expected)
-    return errorAt(&op, "not supported yet: '" + name + "[t-" + llvm::Twine(back) +
-                            "]'; only h[t-1] of a state and x[t] of an input");
+void ProgramBuilder::translateRead(Operation& op, StringRef name) {
   size_t index = declared.lookup(name);
   values[op.getResult(0)] = {program.places[index].now, program.declarations[index].shape};
+}
+
+Error ProgramBuilder::translateState(rnn::StateAtOp op) {
+  if (op.getBack() != 1)
+    return errorAt(op, "not supported yet: '" + op.getName() + "[t-" + llvm::Twine(op.getBack()) +
+                           "]'; only h[t-1] of a state");
+  translateRead(*op, op.getName());
+  return Error::success();
+}
+
+Error ProgramBuilder::translateInput(rnn::InputAtOp op) {
+  if (op.getBack() == 0) {
+    translateRead(*op, op.getName());
+    return Error::success();
+  }
+  auto place = define(*op);
+  if (!place)
+    return place.takeError();
+  program.delayed.push_back(
+      {declared.lookup(op.getName()), static_cast<int64_t>(op.getBack()), place->base});
   return Error::success();
 }
 
@@ -257,11 +278,12 @@ Error ProgramBuilder::translateSum(rnn::SumOp op) {
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
-      .Case(
-          [&](rnn::StateAtOp read) { return translateRead(op, read.getName(), read.getBack(), 1); })
-      .Case(
-          [&](rnn::InputAtOp read) { return translateRead(op, read.getName(), read.getBack(), 0); })
-      .Case([&](rnn::ParamValueOp read) { return translateRead(op, read.getName(), 0, 0); })
+      .Case([&](rnn::StateAtOp read) { return translateState(read); })
+      .Case([&](rnn::InputAtOp read) { return translateInput(read); })
+      .Case([&](rnn::ParamValueOp read) {
+        translateRead(op, read.getName());
+        return Error::success();
+      })
       .Case([&](rnn::SetStateOp set) { return translateSet(set.getValue(), set.getName()); })
       .Case([&](rnn::SetOutputOp set) { return translateSet(set.getValue(), set.getName()); })
       .Case([&](rnn::ConstantOp constant) -> Error {

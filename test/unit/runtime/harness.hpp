@@ -30,6 +30,9 @@ public:
     bool blockState = false; ///< one state tensor [lanes..., K] instead of K tensors [lanes...]
     bool hideFirst = false;  ///< the first state tensor is hidden
     rnn_cost cost{};
+    std::vector<uint32_t> back; ///< of each input; those not named are not delayed
+    double before = 0;          ///< what they read before time 0
+    bool oneInput = false;      ///< all input slots read x0
   };
 
   explicit Table(const CellInfo& cell) : Table(cell, Options{}) {}
@@ -163,6 +166,7 @@ private:
   std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
   std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
+  F inputAt(int i, std::vector<int64_t> index) const;
   Array arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width, Layout layout) const;
 
   int64_t lastTime_ = 0, lastWidth_ = 0;

@@ -93,6 +93,12 @@ RC_GTEST_PROP(Layout, AnyShapeAgainstTheLoop, ()) {
   o.sequences = o.final ? *rc::gen::arbitrary<bool>() : true;
   o.table.blockState = *rc::gen::arbitrary<bool>();
   o.table.hideFirst = *rc::gen::arbitrary<bool>();
+  const int delayed = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < delayed; ++i) {
+    o.table.back.push_back(*rc::gen::element(0, 1, 2, 15, 64, 299, 4000));
+  }
+  o.table.oneInput = delayed > 0 && *rc::gen::arbitrary<bool>();
+  o.table.before = *rc::gen::element(0., -2.5);
   Problem<float> problem(cell, o, *rc::gen::inRange(0, 1000));
   problem.reference();
   const Schedule& schedule = *rc::gen::elementOf(schedules);
