@@ -48,8 +48,10 @@ private:
 
   Error bindDims();
   Error declare(Operation& op);
+  Error place(Interpreter::Declaration decl);
+  Error declareShifts(rnn::StateOp state);
+  void shift(const std::string& from, const std::string& to);
   Error translate(Operation& op);
-  Error translateState(rnn::StateAtOp op);
   Error translateInput(rnn::InputAtOp op);
   void translateRead(Operation& op, StringRef name);
   Error translateSet(Value value, StringRef name);
@@ -82,10 +84,42 @@ Error ProgramBuilder::build() {
     if (!isa<rnn::DimDeclOp, rnn::StepOp>(op))
       if (Error error = declare(op))
         return error;
+  for (auto state : cell.decls<rnn::StateOp>())
+    if (Error error = declareShifts(state))
+      return error;
   for (Operation& op : cell.getStep().getBody().front())
     if (Error error = translate(op))
       return error;
   return Error::success();
+}
+
+/// A state of order n: hidden states hold it for 1 to n - 1 steps. All of them are a caller's.
+Error ProgramBuilder::declareShifts(rnn::StateOp state) {
+  std::string previous = state.getSymName().str();
+  for (int64_t back = 1; back < orderOf(state); ++back) {
+    Interpreter::Declaration decl = program.declarations[declared.lookup(state.getSymName())];
+    decl.name = rnn::shiftName(state.getSymName(), back);
+    decl.hidden = true;
+    if (declared.count(decl.name))
+      return errorAt(state, "'" + decl.name +
+                                "' is declared, and the name of a state that holds '" +
+                                state.getSymName() + "'");
+    std::string name = decl.name;
+    if (Error error = place(std::move(decl)))
+      return error;
+    shift(previous, name);
+    previous = std::move(name);
+  }
+  return Error::success();
+}
+
+/// to[t] = from[t-1]
+void ProgramBuilder::shift(const std::string& from, const std::string& to) {
+  const Program::Place &old = program.places[declared.lookup(from)],
+                       &held = program.places[declared.lookup(to)];
+  Program::Instruction copy{Program::Code::Copy, 0, held.next, held.count, 1, {}};
+  copy.operands.push_back({old.now, {}, 0});
+  program.instructions.push_back(std::move(copy));
 }
 
 Error ProgramBuilder::bindDims() {
@@ -144,6 +178,11 @@ Error ProgramBuilder::declare(Operation& op) {
   }
   if (auto input = dyn_cast<rnn::InputOp>(op))
     decl.fill = input.getBefore().convertToDouble();
+  return place(std::move(decl));
+}
+
+/// Memory for what is declared.
+Error ProgramBuilder::place(Interpreter::Declaration decl) {
   Program::Place place;
   place.count = countOf(decl.shape);
   for (bool next : {false, true}) { // a state needs both, an output only what is written
@@ -205,14 +244,6 @@ Error ProgramBuilder::elementwise(Operation& op, Program::Code code, unsigned ki
 void ProgramBuilder::translateRead(Operation& op, StringRef name) {
   size_t index = declared.lookup(name);
   values[op.getResult(0)] = {program.places[index].now, program.declarations[index].shape};
-}
-
-Error ProgramBuilder::translateState(rnn::StateAtOp op) {
-  if (op.getBack() != 1)
-    return errorAt(op, "not supported yet: '" + op.getName() + "[t-" + llvm::Twine(op.getBack()) +
-                           "]'; only h[t-1] of a state");
-  translateRead(*op, op.getName());
-  return Error::success();
 }
 
 Error ProgramBuilder::translateInput(rnn::InputAtOp op) {
@@ -278,7 +309,12 @@ Error ProgramBuilder::translateSum(rnn::SumOp op) {
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
-      .Case([&](rnn::StateAtOp read) { return translateState(read); })
+      .Case([&](rnn::StateAtOp read) {
+        bool shifted = read.getBack() > 1;
+        translateRead(op, shifted ? rnn::shiftName(read.getName(), read.getBack() - 1)
+                                  : read.getName().str());
+        return Error::success();
+      })
       .Case([&](rnn::InputAtOp read) { return translateInput(read); })
       .Case([&](rnn::ParamValueOp read) {
         translateRead(op, read.getName());

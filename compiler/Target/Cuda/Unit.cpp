@@ -97,7 +97,7 @@ static LogicalResult checkInputs(Operation* system, ArrayAttr inputs) {
     if (slot.getBack() != 0)
       return emitError(system->getLoc())
              << "not supported yet in CUDA: the earlier input " << slot.display() << "[t-"
-             << slot.getBack() << "] [RNN0302]";
+             << slot.getBack() << "] [RNN0504]";
   return success();
 }
 

@@ -158,8 +158,7 @@ TEST(Interpreter, EarlierInputs) {
 
 TEST(Interpreter, AStepTakesEarlierInputs) {
   Interpreter interpreter = interpret(kDelays, {{"d", 1}});
-  EXPECT_EQ(interpreter.delays(),
-            (std::map<std::string, Shape>{{"x[t-1]", {1}}, {"x[t-2]", {1}}}));
+  EXPECT_EQ(interpreter.delays(), (std::map<std::string, Shape>{{"x[t-1]", {1}}, {"x[t-2]", {1}}}));
   Arrays inputs{{"x", {{1}, {1}}}};
   EXPECT_EQ(get(interpreter.step({}, inputs, {}))["h"].data, (Doubles{10.5}));
   Arrays step = get(interpreter.step({}, inputs, {}, {{"x[t-2]", {{1}, {7}}}}));
@@ -397,17 +396,45 @@ TEST(Interpreter, BindsDims) {
             "dims");
 }
 
-TEST(Interpreter, RefusesWhatItDoesNotKnow) {
-  std::string before = R"(rnn.cell @Delay {
+// Fibonacci's numbers, and who holds them.
+constexpr const char* kOrder = R"(rnn.cell @Order {
+  rnn.state @h : !rnn.array<[]> init 1.0
+  rnn.output @y : !rnn.array<[]>
+  rnn.step {
+    %1 = rnn.state_at @h[1] : !rnn.array<[]>
+    %2 = rnn.state_at @h[2] : !rnn.array<[]>
+    %3 = rnn.state_at @h[3] : !rnn.array<[]>
+    %new = rnn.binary add %1, %2 : (!rnn.array<[]>, !rnn.array<[]>) -> !rnn.array<[]>
+    rnn.set_state @h, %new : !rnn.array<[]>
+    rnn.set_output @y, %3 : !rnn.array<[]>
+  }
+})";
+
+TEST(Interpreter, StatesOfOrderN) {
+  Interpreter interpreter = interpret(kOrder, {});
+  auto result = get(interpreter.run(1, 5, {}, {}, {}));
+  EXPECT_EQ(result.sequences["h"].data, (Doubles{2, 3, 5, 8, 13}));
+  EXPECT_EQ(result.sequences["y"].data, (Doubles{1, 1, 1, 2, 3}));
+  EXPECT_EQ(result.finals["h_back1"].data, (Doubles{8}));
+  EXPECT_EQ(result.finals["h_back2"].data, (Doubles{5}));
+  Arrays initial{{"h", {{1}, {2}}}, {"h_back1", {{1}, {-1}}}, {"h_back2", {{1}, {7}}}};
+  result = get(interpreter.run(1, 4, {}, {}, initial));
+  EXPECT_EQ(result.sequences["h"].data, (Doubles{1, 3, 4, 7}));
+  EXPECT_EQ(result.sequences["y"].data, (Doubles{7, -1, 2, 1}));
+}
+
+TEST(Interpreter, NamesOfHeldStatesAreTaken) {
+  EXPECT_EQ(createError(R"(rnn.cell @Taken {
     rnn.state @h : !rnn.array<[]>
-    rnn.input @x : !rnn.array<[]>
-    rnn.step {)";
-  std::string after = R"( : !rnn.array<[]>
+    rnn.state @h_back1 : !rnn.array<[]>
+    rnn.step {
+      %h = rnn.state_at @h[2] : !rnn.array<[]>
       rnn.set_state @h, %h : !rnn.array<[]>
+      rnn.set_state @h_back1, %h : !rnn.array<[]>
     }
-  })";
-  EXPECT_EQ(createError(before + "\n%h = rnn.state_at @h[2]" + after, {}),
-            "-:5:6: not supported yet: 'h[t-2]'; only h[t-1] of a state");
+  })",
+                        {}),
+            "-:2:5: 'h_back1' is declared, and the name of a state that holds 'h'");
 }
 
 TEST(Interpreter, SaysWhichArrayIsWrong) {
