@@ -30,7 +30,7 @@ static LogicalResult addShifts(CellOp cell, StateOp state, int64_t order) {
     if (SymbolTable::lookupSymbolIn(cell, name))
       return emitError(loc) << "'" << name << "' is the name of a state that carries '"
                             << state.getSymName() << "' to later steps; call the other something "
-                            << "else [RNN0301]";
+                            << "else [RNN0118]";
     StateOp::create(decls, loc, decls.getStringAttr(name), state.getTypeAttr(), state.getInitAttr(),
                     decls.getUnitAttr());
     auto value = StateAtOp::create(equations, loc, state.getType(), previous, 1);
