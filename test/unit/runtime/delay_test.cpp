@@ -6,29 +6,10 @@
 namespace rnnc::test {
 namespace {
 
-struct Schedule {
-  rnn_schedule schedule;
-  rnn_vector vector = RNN_VECTOR_AUTO;
-  rnn_tiles tiles = RNN_TILES_AUTO;
-};
-
-const std::vector<Schedule> schedules = {
-    {RNN_SCHEDULE_SEQUENTIAL},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_PARALLEL},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL},
-};
-
 template <class F>
 void expectExact(Problem<F>& problem, int64_t chunk, int64_t time = -1, int64_t width = -1) {
   for (const Schedule& schedule : schedules) {
-    rnn_plan_options o = planOptions();
-    o.schedule = schedule.schedule;
-    o.vector = schedule.vector;
-    o.tiles = schedule.tiles;
-    o.chunk = o.schedule == RNN_SCHEDULE_PARALLEL ? chunk : 0;
-    const Outcome out = problem.run(o, time, width);
+    const Outcome out = problem.run(optionsFor(schedule, chunk), time, width);
     ASSERT_EQ(out.status, RNN_OK) << out.error;
     ASSERT_EQ(out.difference, "") << problem.cell().name << " T " << time << " lanes " << width
                                   << " C " << chunk << " schedule " << schedule.schedule
@@ -105,12 +86,7 @@ TEST(Delay, FirstStepThatIsNotFinite) {
     problem.setInput(0, 0, bad, 3, INFINITY);
     problem.reference();
     for (const Schedule& schedule : schedules) {
-      rnn_plan_options options = planOptions();
-      options.schedule = schedule.schedule;
-      options.vector = schedule.vector;
-      options.tiles = schedule.tiles;
-      options.chunk = schedule.schedule == RNN_SCHEDULE_PARALLEL ? 16 : 0;
-      const Outcome out = problem.run(options);
+      const Outcome out = problem.run(optionsFor(schedule, 16));
       ASSERT_EQ(out.difference, "");
       ASSERT_EQ(out.report.first_nonfinite, bad + 7);
     }

@@ -111,6 +111,34 @@ inline rnn_plan_options planOptions() {
   return options;
 }
 
+/// Every way to go through time.
+struct Schedule {
+  rnn_schedule schedule;
+  rnn_vector vector = RNN_VECTOR_AUTO;
+  rnn_tiles tiles = RNN_TILES_AUTO;
+};
+
+inline const std::vector<Schedule> schedules = {
+    {RNN_SCHEDULE_SEQUENTIAL},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_SEQUENCE},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_PARALLEL},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL},
+};
+
+inline rnn_plan_options optionsFor(const Schedule& schedule, int64_t chunk = 0,
+                                   int64_t chunks = 0) {
+  rnn_plan_options o = planOptions();
+  o.schedule = schedule.schedule;
+  o.vector = schedule.vector;
+  o.tiles = schedule.tiles;
+  if (o.schedule == RNN_SCHEDULE_PARALLEL) {
+    o.chunk = chunk;
+    o.chunks = chunks;
+  }
+  return o;
+}
+
 /// Data for one cell, and the answer of the plain loop. Shorter and narrower problems are its
 /// parts.
 template <class F>
