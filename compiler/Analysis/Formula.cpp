@@ -62,13 +62,18 @@ static std::string atTime(StringRef name, StringRef time) {
   return (tensor + time + (element.empty() ? "" : "[") + element).str();
 }
 
+static std::string timeIndex(int64_t back) {
+  return back == 0 ? "[t]" : "[t-" + std::to_string(back) + "]";
+}
+
 Text Writer::writeArgument(BlockArgument arg) {
   int64_t i = arg.getArgNumber(), k = system.numStates(), inputs = system.numInputs();
   auto slot = [](ArrayAttr list, int64_t i) { return cast<newton::SlotAttr>(list[i]); };
   if (i < k)
     return {atTime(slot(system.getStates(), i).display(), "[t-1]")};
   if (i < k + inputs)
-    return {atTime(slot(system.getInputs(), i - k).display(), "[t]")};
+    return {atTime(slot(system.getInputs(), i - k).display(),
+                   timeIndex(slot(system.getInputs(), i - k).getBack()))};
   return {slot(system.getParams(), i - k - inputs).display()};
 }
 

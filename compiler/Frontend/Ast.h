@@ -47,8 +47,9 @@ struct Declaration {
   llvm::StringRef name;
   std::vector<Dim> shape;
   bool hidden = false;
-  bool broken = false;               // reported already; its uses are silent
-  std::shared_ptr<const Expr> value; // of a dim, a const; of states, shared by those of one line
+  bool broken = false; // reported already; its uses are silent
+  std::shared_ptr<const Expr>
+      value; // of a dim, a const; of states and inputs, shared by those of one line
 };
 
 struct Equation {

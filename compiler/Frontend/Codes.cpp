@@ -103,9 +103,10 @@ constexpr CodeText kCodes[] = {
      "with\n"
      "sum(x, axis = d) the one of that name."},
     {"RNN0208", "not a dim", "A shape lists dims that are declared above it, or numbers."},
-    {"RNN0301", "not supported yet: h[t-2]", "States of more than one step back come later."},
-    {"RNN0302", "not supported yet: x[t-1]", "Earlier inputs come later; pass a shifted sequence."},
-    {"RNN0303", "not supported yet: input x = v", "Values of inputs before the start come later."},
+    {"RNN0301", "a state too many steps back",
+     "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
+     "h.\n"
+     "n is at most 16."},
     {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
     {"RNN0305", "not supported yet: this function",
      "concat, outer and complex functions come later."},
@@ -144,6 +145,8 @@ constexpr CodeText kCodes[] = {
      "The chunks and steps that were asked for do not fit; without --chunk and --chunks the "
      "compiler "
      "chooses."},
+    {"RNN0504", "not supported yet in CUDA: x[t-1]",
+     "Earlier inputs run on the CPU; for CUDA pass the shifted sequence as an input of its own."},
     {"RNN0901", "never used", "A declaration or a value that nothing reads."},
     {"RNN0902", "the state never changes", "h[t] = h[t-1] carries the initial value for ever."},
 };

@@ -93,7 +93,7 @@ bool CellBuilder::shape(const Declaration& decl, Declared& into) {
   return true;
 }
 
-/// The value of a state before the first step.
+/// The value of a state or an input before the first step.
 bool CellBuilder::start(const Declaration& decl, Declared& into) {
   if (!decl.value)
     return true;
@@ -101,7 +101,9 @@ bool CellBuilder::start(const Declaration& decl, Declared& into) {
   auto [known, fresh] = starts.try_emplace(&value);
   if (fresh) {
     Declared* param =
-        value.size() == 1 && value[0].op == Node::Name ? scope.find(value[0].text) : nullptr;
+        decl.kind == Declaration::State && value.size() == 1 && value[0].op == Node::Name
+            ? scope.find(value[0].text)
+            : nullptr;
     if (param && param->decl->kind == Declaration::Param && !param->broken) {
       param->used = true;
       error(value[0].span, "RNN0304", "not supported yet: a learned initial state",
@@ -126,7 +128,7 @@ void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
                                : IntegerAttr());
     break;
   case Declaration::Input:
-    rnn::InputOp::create(builder, loc, name, type, builder.getF64FloatAttr(0));
+    rnn::InputOp::create(builder, loc, name, type, builder.getF64FloatAttr(declared.constant));
     break;
   case Declaration::Param:
     rnn::ParamOp::create(builder, loc, name, type);

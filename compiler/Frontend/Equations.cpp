@@ -191,6 +191,28 @@ Value EquationBuilder::newValue(const Node& node, Declared& declared) {
              rnn::WhereOp::create(builder, loc, declared.type, condition, value, value);
 }
 
+/// h[t-n], n > 0. Hidden states carry h for n > 1; they need names of their own.
+Value EquationBuilder::earlierState(const Node& node, const Declared& declared) {
+  std::string id = node.text.str();
+  if (node.back > rnn::kMaxOrder) {
+    error(node.span, "RNN0301",
+          "a state is read at most " + std::to_string(rnn::kMaxOrder) + " steps back",
+          "only an input, x[t-n], reaches further");
+    return {};
+  }
+  for (int64_t back = 1; back < node.back; ++back) {
+    std::string carrier = rnn::shiftName(node.text, back);
+    if (!scope.isAnnounced(carrier))
+      continue;
+    error(node.span, "RNN0118",
+          "'" + carrier + "' is the name of a hidden state that carries '" + id +
+              "' to later steps, and declared in the cell",
+          "call the other something else");
+    return {};
+  }
+  return rnn::StateAtOp::create(builder, location(node.span), declared.type, node.text, node.back);
+}
+
 /// x[t-n]: an input, a previous state, or what this step has defined already.
 Value EquationBuilder::atTime(const Node& node) {
   std::string id = node.text.str();
@@ -212,19 +234,11 @@ Value EquationBuilder::atTime(const Node& node) {
   Location loc = location(node.span);
   switch (declared->decl->kind) {
   case Declaration::Input:
-    if (node.back == 0)
-      return rnn::InputAtOp::create(builder, loc, declared->type, node.text, 0);
-    error(node.span, "RNN0302", "not supported yet: an earlier input, " + id + "[t-n]",
-          "pass the shifted sequence as an input of its own");
-    return {};
+    return rnn::InputAtOp::create(builder, loc, declared->type, node.text, node.back);
   case Declaration::State:
     if (node.back == 0)
       return newValue(node, *declared);
-    if (node.back == 1)
-      return rnn::StateAtOp::create(builder, loc, declared->type, node.text, 1);
-    error(node.span, "RNN0301", "not supported yet: a state more than one step back",
-          "carry it in a second state: previous[t] = " + id + "[t-1]");
-    return {};
+    return earlierState(node, *declared);
   case Declaration::Output:
     if (node.back == 0)
       return newValue(node, *declared);

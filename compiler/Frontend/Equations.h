@@ -52,6 +52,7 @@ private:
   mlir::Value name(const ast::Node& node);
   mlir::Value declaredName(const ast::Node& node, Declared& declared);
   mlir::Value atTime(const ast::Node& node);
+  mlir::Value earlierState(const ast::Node& node, const Declared& declared);
   mlir::Value newValue(const ast::Node& node, Declared& declared);
   void early(const ast::Node& node);
   void call(const ast::Node& node);

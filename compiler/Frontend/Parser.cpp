@@ -232,13 +232,9 @@ bool Parser::constant(std::vector<Declaration>& into) {
 
 /// The value before the first step; the '=' was read.
 bool Parser::start(Declaration::Kind kind, Span sign, std::shared_ptr<const Expr>& value) {
-  if (kind == Declaration::State)
+  if (kind == Declaration::State || kind == Declaration::Input)
     return constantExpression(value);
-  if (kind == Declaration::Input)
-    cursor.error(sign, "RNN0303", "not supported yet: a value of an input before the start",
-                 "leave it out: 0 is read there");
-  else
-    cursor.error(sign, "RNN0101", "only a state has a value before the first step");
+  cursor.error(sign, "RNN0101", "only a state or an input has a value before the first step");
   return false;
 }
 

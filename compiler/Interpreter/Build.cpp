@@ -48,8 +48,12 @@ private:
 
   Error bindDims();
   Error declare(Operation& op);
+  Error place(Interpreter::Declaration decl);
+  Error declareShifts(rnn::StateOp state);
+  void shift(const std::string& from, const std::string& to);
   Error translate(Operation& op);
-  Error translateRead(Operation& op, StringRef name, int64_t back, int64_t expected);
+  Error translateInput(rnn::InputAtOp op);
+  void translateRead(Operation& op, StringRef name);
   Error translateSet(Value value, StringRef name);
   Error translateMatmul(rnn::MatmulOp op);
   Error translateReduce(rnn::ReduceOp op);
@@ -80,10 +84,42 @@ Error ProgramBuilder::build() {
     if (!isa<rnn::DimDeclOp, rnn::StepOp>(op))
       if (Error error = declare(op))
         return error;
+  for (auto state : cell.decls<rnn::StateOp>())
+    if (Error error = declareShifts(state))
+      return error;
   for (Operation& op : cell.getStep().getBody().front())
     if (Error error = translate(op))
       return error;
   return Error::success();
+}
+
+/// A state of order n: hidden states hold it for 1 to n - 1 steps. All of them are a caller's.
+Error ProgramBuilder::declareShifts(rnn::StateOp state) {
+  std::string previous = state.getSymName().str();
+  for (int64_t back = 1; back < orderOf(state); ++back) {
+    Interpreter::Declaration decl = program.declarations[declared.lookup(state.getSymName())];
+    decl.name = rnn::shiftName(state.getSymName(), back);
+    decl.hidden = true;
+    if (declared.count(decl.name))
+      return errorAt(state, "'" + decl.name +
+                                "' is declared, and the name of a state that holds '" +
+                                state.getSymName() + "'");
+    std::string name = decl.name;
+    if (Error error = place(std::move(decl)))
+      return error;
+    shift(previous, name);
+    previous = std::move(name);
+  }
+  return Error::success();
+}
+
+/// to[t] = from[t-1]
+void ProgramBuilder::shift(const std::string& from, const std::string& to) {
+  const Program::Place &old = program.places[declared.lookup(from)],
+                       &held = program.places[declared.lookup(to)];
+  Program::Instruction copy{Program::Code::Copy, 0, held.next, held.count, 1, {}};
+  copy.operands.push_back({old.now, {}, 0});
+  program.instructions.push_back(std::move(copy));
 }
 
 Error ProgramBuilder::bindDims() {
@@ -140,6 +176,13 @@ Error ProgramBuilder::declare(Operation& op) {
     decl.fill = state.getInit().convertToDouble();
     decl.hidden = state.getHidden();
   }
+  if (auto input = dyn_cast<rnn::InputOp>(op))
+    decl.fill = input.getBefore().convertToDouble();
+  return place(std::move(decl));
+}
+
+/// Memory for what is declared.
+Error ProgramBuilder::place(Interpreter::Declaration decl) {
   Program::Place place;
   place.count = countOf(decl.shape);
   for (bool next : {false, true}) { // a state needs both, an output only what is written
@@ -198,12 +241,21 @@ Error ProgramBuilder::elementwise(Operation& op, Program::Code code, unsigned ki
 }
 
 /// A read is the place itself: nothing to execute.
-Error ProgramBuilder::translateRead(Operation& op, StringRef name, int64_t back, int64_t expected) {
-  if (back != expected)
-    return errorAt(&op, "not supported yet: '" + name + "[t-" + llvm::Twine(back) +
-                            "]'; only h[t-1] of a state and x[t] of an input");
+void ProgramBuilder::translateRead(Operation& op, StringRef name) {
   size_t index = declared.lookup(name);
   values[op.getResult(0)] = {program.places[index].now, program.declarations[index].shape};
+}
+
+Error ProgramBuilder::translateInput(rnn::InputAtOp op) {
+  if (op.getBack() == 0) {
+    translateRead(*op, op.getName());
+    return Error::success();
+  }
+  auto place = define(*op);
+  if (!place)
+    return place.takeError();
+  program.delayed.push_back(
+      {declared.lookup(op.getName()), static_cast<int64_t>(op.getBack()), place->base});
   return Error::success();
 }
 
@@ -262,11 +314,17 @@ Error ProgramBuilder::translateReduce(rnn::ReduceOp op) {
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
-      .Case(
-          [&](rnn::StateAtOp read) { return translateRead(op, read.getName(), read.getBack(), 1); })
-      .Case(
-          [&](rnn::InputAtOp read) { return translateRead(op, read.getName(), read.getBack(), 0); })
-      .Case([&](rnn::ParamValueOp read) { return translateRead(op, read.getName(), 0, 0); })
+      .Case([&](rnn::StateAtOp read) {
+        bool shifted = read.getBack() > 1;
+        translateRead(op, shifted ? rnn::shiftName(read.getName(), read.getBack() - 1)
+                                  : read.getName().str());
+        return Error::success();
+      })
+      .Case([&](rnn::InputAtOp read) { return translateInput(read); })
+      .Case([&](rnn::ParamValueOp read) {
+        translateRead(op, read.getName());
+        return Error::success();
+      })
       .Case([&](rnn::SetStateOp set) { return translateSet(set.getValue(), set.getName()); })
       .Case([&](rnn::SetOutputOp set) { return translateSet(set.getValue(), set.getName()); })
       .Case([&](rnn::ConstantOp constant) -> Error {

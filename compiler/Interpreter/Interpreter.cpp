@@ -28,6 +28,18 @@ const std::vector<Interpreter::Declaration>& Interpreter::declarations() const {
   return program->declarations;
 }
 
+static std::string delayName(const Interpreter::Program& program,
+                             const Interpreter::Program::Delayed& delayed) {
+  return program.declarations[delayed.input].name + "[t-" + std::to_string(delayed.back) + "]";
+}
+
+std::map<std::string, std::vector<int64_t>> Interpreter::delays() const {
+  std::map<std::string, std::vector<int64_t>> result;
+  for (const Program::Delayed& delayed : program->delayed)
+    result[delayName(*program, delayed)] = program->declarations[delayed.input].shape;
+  return result;
+}
+
 static std::string shapeText(const std::vector<int64_t>& shape) {
   std::string text = "(";
   for (int64_t size : shape)
@@ -84,10 +96,13 @@ struct Binding {
 class Run {
 public:
   Run(const Interpreter::Program& program, int64_t batch, int64_t time)
-      : program(program), batch(batch), time(time), memory(program.memory) {}
+      : program(program), batch(batch), time(time), memory(program.memory),
+        earlier(program.delayed.size()) {}
 
   Error bind(const Arrays& inputs, const Arrays& params, const Arrays& initial,
              Interpreter::Result& result);
+  /// Gives earlier inputs of the first step their values, where `arrays` has them.
+  Error bindEarlier(const Arrays& arrays);
   void execute() {
     for (int64_t b = 0; b < batch; ++b)
       runElement(b);
@@ -99,11 +114,13 @@ private:
   void load(const Binding& x, const double* from) {
     std::copy_n(from, x.place.count, &memory[x.place.now]);
   }
+  void loadDelayed(int64_t b, int64_t step);
 
   const Interpreter::Program& program;
   int64_t batch, time;
   std::vector<double> memory;
   std::vector<Binding> bindings;
+  std::vector<const double*> earlier; ///< by Program::delayed; null: the declared value
 };
 
 } // namespace
@@ -144,6 +161,38 @@ Error Run::bind(const Arrays& inputs, const Arrays& params, const Arrays& initia
   return Error::success();
 }
 
+Error Run::bindEarlier(const Arrays& arrays) {
+  size_t used = 0;
+  for (auto [delayed, from] : llvm::zip_equal(program.delayed, earlier)) {
+    auto found = arrays.find(delayName(program, delayed));
+    if (found == arrays.end())
+      continue;
+    const Interpreter::Declaration& decl = program.declarations[delayed.input];
+    if (found->second.shape != decl.shape ||
+        found->second.data.size() != program.places[delayed.input].count)
+      return interpreterError("'" + found->first + "' is " + shapeText(found->second.shape) +
+                              ", expected " + shapeText(decl.shape));
+    from = found->second.data.data();
+    ++used;
+  }
+  if (used < arrays.size())
+    return interpreterError("a step reads fewer earlier inputs than are given");
+  return Error::success();
+}
+
+void Run::loadDelayed(int64_t b, int64_t step) {
+  for (auto [delayed, given] : llvm::zip_equal(program.delayed, earlier)) {
+    const Binding& x = bindings[delayed.input];
+    double* to = &memory[delayed.base];
+    if (step >= delayed.back)
+      std::copy_n(x.from + (b * time + step - delayed.back) * x.place.count, x.place.count, to);
+    else if (given)
+      std::copy_n(given, x.place.count, to);
+    else
+      std::fill_n(to, x.place.count, x.decl.fill);
+  }
+}
+
 void Run::runElement(int64_t b) {
   for (const Binding& x : bindings)
     if (x.decl.role == Role::Param)
@@ -156,6 +205,7 @@ void Run::runElement(int64_t b) {
     for (const Binding& x : bindings)
       if (x.decl.role == Role::Input)
         load(x, x.from + row * x.place.count);
+    loadDelayed(b, row - b * time);
     program.execute(memory);
     for (const Binding& x : bindings) {
       if (x.sequence)
@@ -169,31 +219,41 @@ void Run::runElement(int64_t b) {
       std::copy_n(&memory[x.place.now], x.place.count, x.last + b * x.place.count);
 }
 
-Expected<Interpreter::Result> Interpreter::run(int64_t batch, int64_t time, const Arrays& inputs,
-                                               const Arrays& params, const Arrays& initial) const {
-  if (Error error = rejectUnknown(inputs, Role::Input, "an input", declarations()))
+static Expected<Interpreter::Result> runProgram(const Interpreter::Program& program, int64_t batch,
+                                                int64_t time, const Arrays& inputs,
+                                                const Arrays& params, const Arrays& initial,
+                                                const Arrays& earlier) {
+  if (Error error = rejectUnknown(inputs, Role::Input, "an input", program.declarations))
     return error;
-  if (Error error = rejectUnknown(params, Role::Param, "a param", declarations()))
+  if (Error error = rejectUnknown(params, Role::Param, "a param", program.declarations))
     return error;
-  if (Error error = rejectUnknown(initial, Role::State, "a state", declarations()))
+  if (Error error = rejectUnknown(initial, Role::State, "a state", program.declarations))
     return error;
-  Result result;
-  Run run(*program, batch, time);
+  Interpreter::Result result;
+  Run run(program, batch, time);
   if (Error error = run.bind(inputs, params, initial, result))
+    return error;
+  if (Error error = run.bindEarlier(earlier))
     return error;
   run.execute();
   return result;
 }
 
-Expected<Arrays> Interpreter::step(const Arrays& states, const Arrays& inputs,
-                                   const Arrays& params) const {
+Expected<Interpreter::Result> Interpreter::run(int64_t batch, int64_t time, const Arrays& inputs,
+                                               const Arrays& params, const Arrays& initial) const {
+  return runProgram(*program, batch, time, inputs, params, initial, {});
+}
+
+Expected<Arrays> Interpreter::step(const Arrays& states, const Arrays& inputs, const Arrays& params,
+                                   const Arrays& earlier) const {
   auto addAxes = [](const Arrays& arrays, const std::vector<int64_t>& front) {
     Arrays result;
     for (auto& [name, array] : arrays)
       result[name] = {prepend(front, array.shape), array.data};
     return result;
   };
-  auto all = run(1, 1, addAxes(inputs, {1, 1}), params, addAxes(states, {1}));
+  auto all =
+      runProgram(*program, 1, 1, addAxes(inputs, {1, 1}), params, addAxes(states, {1}), earlier);
   if (!all)
     return all.takeError();
   Arrays result;

@@ -36,8 +36,16 @@ struct Interpreter::Program {
     size_t now = 0, next = 0, count = 0;
   };
 
+  /// x[t-n]: a place of its own, filled before every step.
+  struct Delayed {
+    size_t input = 0; // declaration
+    int64_t back = 0;
+    size_t base = 0;
+  };
+
   std::vector<Declaration> declarations;
   std::vector<Place> places; // by declaration
+  std::vector<Delayed> delayed;
   std::vector<Instruction> instructions;
   std::vector<double> memory; // constants and first states in place; copied by every run
 

@@ -32,6 +32,7 @@ std::unique_ptr<MLIRContext> rnnc::createContext() {
 
 bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.addPass(createLiftOrder());
   passes.addPass(createCSEPass()); // x[t] read twice is one input
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
   passes.addPass(createCanonicalizerPass());

@@ -5,6 +5,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LiftOrder : Pass<"lift-order", "::mlir::ModuleOp"> {
+  let summary = "Turn states of order n into blocks of order one";
+  let description = [{
+    Afterwards a step reads the previous one alone: hidden states carry a state to later steps.
+
+    `h[t-2]` becomes `h_back1[t-1]`, with `h_back1[t] = h[t-1]`.
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
   let summary = "Turn cells over arrays into systems of scalars a lane";
   let description = [{

@@ -7,12 +7,17 @@
 using namespace mlir;
 using namespace rnnc::newton;
 
+/// What the tables of the runtime can hold, and the language can say.
+static constexpr int64_t kMaxDelay = 1'000'000'000;
+
 LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, FlatSymbolRefAttr,
                                ArrayRef<int64_t> lanes, ArrayRef<int64_t> at, int64_t back) {
   if (lanes.size() != at.size())
     return emitError() << "a slot names a lane axis or an element for every axis of its tensor";
   if (back < 0)
     return emitError() << "a slot cannot read the future";
+  if (back > kMaxDelay)
+    return emitError() << "a slot reads at most " << kMaxDelay << " steps back";
   for (auto [lane, element] : llvm::zip(lanes, at))
     if (lane < -1 || element < -1)
       return emitError() << "a slot's axis is a lane axis, or -1 and an element";

@@ -20,7 +20,17 @@
 #include "Rnn/Rnn_typedef.h.inc"
 
 namespace rnnc::rnn {
+class StateOp;
 class StepOp;
+
+/// h[t-n] of a state, at most; a block of so many states a lane is still unrolled.
+constexpr int64_t kMaxOrder = 16;
+
+/// The hidden state that is `state` of `back` steps ago, where the cell reads h[t-n] with n > back.
+std::string shiftName(llvm::StringRef state, int64_t back);
+
+/// The largest n of the h[t-n] that the cell reads; 0 where it reads none.
+int64_t orderOf(StateOp state);
 
 /// NumPy's rule, from the right, over dims that match or are 1. Failure names nothing: the caller
 /// knows the equation.

@@ -7,6 +7,19 @@
 using namespace mlir;
 using namespace rnnc::rnn;
 
+std::string rnnc::rnn::shiftName(StringRef state, int64_t back) {
+  return (state + "_back" + Twine(back)).str();
+}
+
+int64_t rnnc::rnn::orderOf(StateOp state) {
+  int64_t order = 0;
+  auto cell = state->getParentOfType<CellOp>();
+  for (auto read : cell.getStep().getBody().front().getOps<StateAtOp>())
+    if (read.getName() == state.getSymName())
+      order = std::max<int64_t>(order, read.getBack());
+  return order;
+}
+
 StepOp CellOp::getStep() { return *decls<StepOp>().begin(); }
 
 /// The declaration `name` of the enclosing cell, with a diagnostic where it is not one of DeclOp.
@@ -86,6 +99,8 @@ LogicalResult StateAtOp::verify() {
     return failure();
   if (getBack() < 1)
     return emitOpError("reads at least one step back");
+  if (getBack() > kMaxOrder)
+    return emitOpError() << "reads at most " << kMaxOrder << " steps back";
   return checkRead(*this, decl.getType(), getType());
 }
 

@@ -183,14 +183,8 @@ private:
     if (tensor.role != list.role) {
       fail("{} slot {}: tensor {} has another role", list.what, index, tensor.name);
     }
-    if (slot.back != 0) {
-      if (list.role != RNN_ROLE_INPUT) {
-        fail("{} slot {}: only inputs can be delayed", list.what, index);
-      }
-      runtime::fail(RNN_UNSUPPORTED,
-                    "{}: input {} is used {} steps ago; delayed inputs are not "
-                    "supported yet",
-                    where_, tensor.name, slot.back);
+    if (slot.back != 0 && list.role != RNN_ROLE_INPUT) {
+      fail("{} slot {}: only inputs can be delayed", list.what, index);
     }
     uint32_t used = 0;
     for (uint32_t a = 0; a < tensor.rank; ++a) {

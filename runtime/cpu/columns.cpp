@@ -129,6 +129,8 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
   sequence.data = static_cast<char*>(tensor.data);
   sequence.dtype = tensor.dtype;
   sequence.timeStride = tensor.strides[1];
+  sequence.back = slot.back;
+  sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
   offsets(slot, tensor.strides + 2, tensor.strides[0], sequence.offset);
   // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
   // their rows are the lane's steps.
@@ -137,7 +139,7 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
     together = sequence.offset[j] == sequence.offset[0] + j;
   }
   sequence.inPlace = together;
-  staged_ |= !together;
+  staged_ |= !together || sequence.back > 0;
 }
 
 template <class F>
@@ -219,15 +221,43 @@ void Columns<F>::load(int64_t row, int64_t steps) {
     return;
   }
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
-    const Sequence& input = inputs_[i];
-    if (input.inPlace) {
-      continue;
+    if (!isInPlace(inputs_[i], row)) {
+      stage(inputs_[i], row, steps);
     }
-    const int64_t size = elementSize(input.dtype);
-    for (int64_t j = 0; j < width_; ++j) {
-      column_[j] = input.data + (input.offset[j] + columnTime(row, j) * input.timeStride) * size;
+  }
+}
+
+// Columns of chunks reach time 0 at rows of their own. The rows that are before it in all columns
+// are filled first; the rest is gathered, and where a column starts late it is gathered from time 0
+// on and put right afterwards: no read is outside the array.
+template <class F>
+void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
+  const int64_t size = elementSize(input.dtype);
+  auto first = [&](int64_t column) { return columnTime(row, column) - input.back; };
+  int64_t filled = steps;
+  for (int64_t j = 0; j < width_; ++j) {
+    filled = std::clamp<int64_t>(-first(j), 0, filled);
+  }
+  F* rows = input.rows + row * width_;
+  std::fill(rows, rows + filled * width_, input.before);
+  if (filled == steps) {
+    return;
+  }
+  rows += filled * width_;
+  steps -= filled;
+  auto address = [&](int64_t column, int64_t time) {
+    return input.data + (input.offset[column] + time * input.timeStride) * size;
+  };
+  for (int64_t j = 0; j < width_; ++j) {
+    column_[j] = address(j, std::max<int64_t>(first(j) + filled, 0));
+  }
+  gather(rows, width_, column_, input.dtype, input.timeStride, steps);
+  for (int64_t j = 0; j < width_; ++j) {
+    const int64_t time = first(j) + filled;
+    for (int64_t r = 0; time < 0 && r < steps; ++r) {
+      rows[r * width_ + j] =
+          time + r < 0 ? input.before : loadElement<F>(address(j, time + r), input.dtype);
     }
-    gather(input.rows + row * width_, width_, column_, input.dtype, input.timeStride, steps);
   }
 }
 
@@ -257,11 +287,12 @@ void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, 
                      bool keepResults) {
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
     const Sequence& input = inputs_[i];
-    const int64_t step = time_ + row;
-    inputStrides_[i] = input.inPlace ? input.timeStride : width_;
-    inputPointers_[i] = input.inPlace ? reinterpret_cast<const F*>(input.data) + input.offset[0] +
-                                            step * input.timeStride
-                                      : input.rows + row * width_;
+    const int64_t step = time_ + row - input.back;
+    const bool inPlace = isInPlace(input, row);
+    inputStrides_[i] = inPlace ? input.timeStride : width_;
+    inputPointers_[i] =
+        inPlace ? reinterpret_cast<const F*>(input.data) + input.offset[0] + step * input.timeStride
+                : input.rows + row * width_;
   }
   for (uint32_t i = 0; i < desc_.states + desc_.outputs; ++i) {
     const Sequence& result = results_[i];

@@ -3,7 +3,9 @@
 // A column holds a lane (all columns at the same time), or a chunk of one lane (column j is j
 // chunks later). Either way the kernels see rows [row][column]: row r of lanes is r steps after the
 // frame's start; row v * C + s of chunks is step s of the v-th vector of chunks. Arrays whose
-// columns are neighbours in memory are used in place; the others are staged, once a tile.
+// columns are neighbours in memory are used in place; the others are staged, once a tile. A delayed
+// input, x[t-n], is an array that starts n rows early; the rows before time 0 exist in the stage
+// only.
 #pragma once
 
 #include "core/plan.hpp"
@@ -64,6 +66,8 @@ private:
   struct Sequence {
     char* data = nullptr; ///< null: nobody wants this result
     rnn_dtype dtype = RNN_F32;
+    int64_t back = 0; ///< of an input: row r is the element of so many steps earlier
+    F before = 0;     ///< what a delayed input reads before time 0
     int64_t timeStride = 0;
     int64_t* offset = nullptr; ///< [width] elements, of a column's lane at time 0
     bool inPlace = false;
@@ -75,6 +79,11 @@ private:
   void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
   void bindParams(const Call& call);
   int64_t columnTime(int64_t row, int64_t column) const;
+  /// Whether the kernel may read the input where it lies, from `row` on.
+  bool isInPlace(const Sequence& input, int64_t row) const {
+    return input.inPlace && time_ + row >= input.back;
+  }
+  void stage(const Sequence& input, int64_t row, int64_t steps);
   void run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
            bool keepResults);
 

@@ -95,8 +95,9 @@ private:
 static LogicalResult checkInputs(Operation* system, ArrayAttr inputs) {
   for (auto slot : inputs.getAsRange<newton::SlotAttr>())
     if (slot.getBack() != 0)
-      return system->emitError() << "not supported yet in CUDA: the earlier input "
-                                 << slot.display() << "[t-" << slot.getBack() << "] [RNN0302]";
+      return emitError(system->getLoc())
+             << "not supported yet in CUDA: the earlier input " << slot.display() << "[t-"
+             << slot.getBack() << "] [RNN0504]";
   return success();
 }
 

@@ -35,7 +35,7 @@ public:
     Role role;
     std::string name;
     std::vector<int64_t> shape;
-    double fill = 0; ///< a state's value before the first step
+    double fill = 0; ///< the value before the first step, of a state or an input
     bool hidden = false;
   };
 
@@ -56,10 +56,14 @@ public:
   /// In the order of the file.
   const std::vector<Declaration>& declarations() const;
 
+  /// The earlier inputs that a step reads, as "x[t-2]", with the shape of the input.
+  std::map<std::string, std::vector<int64_t>> delays() const;
+
   /// One step of one batch element, arrays of shape (dims...): the new states and the outputs. A
-  /// state that is not given has its value before the first step.
-  llvm::Expected<Arrays> step(const Arrays& states, const Arrays& inputs,
-                              const Arrays& params) const;
+  /// state that is not given, and one of delays() that is not in `earlier`, has its value before
+  /// the first step.
+  llvm::Expected<Arrays> step(const Arrays& states, const Arrays& inputs, const Arrays& params,
+                              const Arrays& earlier = {}) const;
 
   /// Inputs (batch, time, dims...), params (dims...), initial states (batch, dims...) where given.
   llvm::Expected<Result> run(int64_t batch, int64_t time, const Arrays& inputs,

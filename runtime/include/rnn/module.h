@@ -34,7 +34,7 @@ typedef struct rnn_tensor_desc {
   uint32_t rank; /* of `dims`: without batch and time */
   const char* const* dims;
   const int64_t* sizes; /* -1: bound by the plan */
-  double fill;          /* a state's value before the first step */
+  double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
 } rnn_tensor_desc;
 
@@ -45,7 +45,7 @@ typedef struct rnn_tensor_desc {
 
 typedef struct rnn_slot {
   uint32_t tensor;
-  uint32_t back; /* steps ago: 0 for x[t] */
+  uint32_t back; /* steps ago: 0 for x[t], 2 for x[t-2]; inputs only */
   int32_t lane_axis[RNN_MAX_RANK];
   int64_t at[RNN_MAX_RANK];
 } rnn_slot;

@@ -35,6 +35,19 @@ newton.cell @Role {
 
 // -----
 
+newton.cell @FarBack {
+  newton.tensor state @h [] []
+  newton.tensor input @x [] []
+  // expected-error @+2 {{a slot reads at most 1000000000 steps back}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [#newton.slot<@x, lanes = [], at = [], back = 1000000001>] params [] outputs [] step {
+  ^bb0(%h: f32, %x: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
 newton.cell @Outside {
   newton.tensor state @h ["k"] [2]
   // expected-error @+1 {{@h: a slot outside the tensor}}

@@ -106,6 +106,17 @@ rnn.cell @Future {
 
 // -----
 
+rnn.cell @TooFarBack {
+  rnn.state @h : !rnn.array<[]>
+  rnn.step {
+    // expected-error @+1 {{reads at most 16 steps back}}
+    %h = rnn.state_at @h[17] : !rnn.array<[]>
+    rnn.set_state @h, %h : !rnn.array<[]>
+  }
+}
+
+// -----
+
 rnn.cell @SumAxis {
   rnn.dim_decl @d
   rnn.state @h : !rnn.array<[d]>

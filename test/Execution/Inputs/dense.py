@@ -64,4 +64,5 @@ def compare(folder):
         assert any(data) and many[name][1].startswith(data), name
 
 
-{"draw": draw, "compare": compare}[sys.argv[1]](sys.argv[2])
+if __name__ == "__main__":
+    {"draw": draw, "compare": compare}[sys.argv[1]](sys.argv[2])

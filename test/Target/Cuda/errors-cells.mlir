@@ -12,7 +12,7 @@ newton.cell @None {
 newton.cell @Delay {
   newton.tensor input @x ["d"] [-1]
   newton.tensor state @h ["d"] [-1]
-  // DELAY: error: not supported yet in CUDA: the earlier input x[t-2] [RNN0302]
+  // DELAY: error: not supported yet in CUDA: the earlier input x[t-2] [RNN0504]
   newton.system @Delay_h : f32 lanes ["d"]
     states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
     inputs [#newton.slot<@x, lanes = [0], at = [0], back = 2>]

@@ -126,6 +126,50 @@ TEST(Interpreter, StartsFromAGivenState) {
   EXPECT_EQ(result.finals["h"].data, (Doubles{2, -1}));
 }
 
+// h = h[t-1] + 10 * x[t] + x[t-2], and y = x[t-1].
+constexpr const char* kDelays = R"(rnn.cell @Delays {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]> before 0.5
+  rnn.state @h : !rnn.array<[d]>
+  rnn.output @y : !rnn.array<[d]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d]>
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    %x1 = rnn.input_at @x[1] : !rnn.array<[d]>
+    %x2 = rnn.input_at @x[2] : !rnn.array<[d]>
+    %ten = rnn.constant 10.0 : !rnn.array<[]>
+    %0 = rnn.binary mul %ten, %x : (!rnn.array<[]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    %1 = rnn.binary add %0, %x2 : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    %2 = rnn.binary add %1, %h : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    rnn.set_state @h, %2 : !rnn.array<[d]>
+    rnn.set_output @y, %x1 : !rnn.array<[d]>
+  }
+})";
+
+TEST(Interpreter, EarlierInputs) {
+  Interpreter interpreter = interpret(kDelays, {{"d", 2}});
+  // Lane 0 of batch 0 sees 1, 2, 3; the second batch element must not see the first one's end.
+  Arrays inputs{{"x", {{2, 3, 2}, {1, 0, 2, 0, 3, 0, 4, 8, 5, 8, 6, 8}}}};
+  auto result = get(interpreter.run(2, 3, inputs, {}, {}));
+  EXPECT_EQ(result.sequences["y"].data, (Doubles{.5, .5, 1, 0, 2, 0, .5, .5, 4, 8, 5, 8}));
+  EXPECT_EQ(result.sequences["h"].data,
+            (Doubles{10.5, .5, 31, 1, 62, 1, 40.5, 80.5, 91, 161, 155, 249}));
+}
+
+TEST(Interpreter, AStepTakesEarlierInputs) {
+  Interpreter interpreter = interpret(kDelays, {{"d", 1}});
+  EXPECT_EQ(interpreter.delays(), (std::map<std::string, Shape>{{"x[t-1]", {1}}, {"x[t-2]", {1}}}));
+  Arrays inputs{{"x", {{1}, {1}}}};
+  EXPECT_EQ(get(interpreter.step({}, inputs, {}))["h"].data, (Doubles{10.5}));
+  Arrays step = get(interpreter.step({}, inputs, {}, {{"x[t-2]", {{1}, {7}}}}));
+  EXPECT_EQ(step["h"].data, (Doubles{17}));
+  EXPECT_EQ(step["y"].data, (Doubles{.5}));
+  EXPECT_EQ(message(interpreter.step({}, inputs, {}, {{"x[t-2]", {{2}, {7, 7}}}})),
+            "'x[t-2]' is (2), expected (1)");
+  EXPECT_EQ(message(interpreter.step({}, inputs, {}, {{"x[t-3]", {{1}, {7}}}})),
+            "a step reads fewer earlier inputs than are given");
+}
+
 TEST(Interpreter, NoStepsLeaveTheStartAndNoBatchLeavesNothing) {
   Interpreter interpreter = interpret(kAverage, {{"d", 2}});
   auto none = get(interpreter.run(1, 0, {{"x", {{1, 0, 2}, {}}}}, {{"a", {{}, {0.5}}}}, {}));
@@ -398,19 +442,45 @@ TEST(Interpreter, BindsDims) {
             "dims");
 }
 
-TEST(Interpreter, RefusesWhatItDoesNotKnow) {
-  std::string before = R"(rnn.cell @Delay {
+// Fibonacci's numbers, and who holds them.
+constexpr const char* kOrder = R"(rnn.cell @Order {
+  rnn.state @h : !rnn.array<[]> init 1.0
+  rnn.output @y : !rnn.array<[]>
+  rnn.step {
+    %1 = rnn.state_at @h[1] : !rnn.array<[]>
+    %2 = rnn.state_at @h[2] : !rnn.array<[]>
+    %3 = rnn.state_at @h[3] : !rnn.array<[]>
+    %new = rnn.binary add %1, %2 : (!rnn.array<[]>, !rnn.array<[]>) -> !rnn.array<[]>
+    rnn.set_state @h, %new : !rnn.array<[]>
+    rnn.set_output @y, %3 : !rnn.array<[]>
+  }
+})";
+
+TEST(Interpreter, StatesOfOrderN) {
+  Interpreter interpreter = interpret(kOrder, {});
+  auto result = get(interpreter.run(1, 5, {}, {}, {}));
+  EXPECT_EQ(result.sequences["h"].data, (Doubles{2, 3, 5, 8, 13}));
+  EXPECT_EQ(result.sequences["y"].data, (Doubles{1, 1, 1, 2, 3}));
+  EXPECT_EQ(result.finals["h_back1"].data, (Doubles{8}));
+  EXPECT_EQ(result.finals["h_back2"].data, (Doubles{5}));
+  Arrays initial{{"h", {{1}, {2}}}, {"h_back1", {{1}, {-1}}}, {"h_back2", {{1}, {7}}}};
+  result = get(interpreter.run(1, 4, {}, {}, initial));
+  EXPECT_EQ(result.sequences["h"].data, (Doubles{1, 3, 4, 7}));
+  EXPECT_EQ(result.sequences["y"].data, (Doubles{7, -1, 2, 1}));
+}
+
+TEST(Interpreter, NamesOfHeldStatesAreTaken) {
+  EXPECT_EQ(createError(R"(rnn.cell @Taken {
     rnn.state @h : !rnn.array<[]>
-    rnn.input @x : !rnn.array<[]>
-    rnn.step {)";
-  std::string after = R"( : !rnn.array<[]>
+    rnn.state @h_back1 : !rnn.array<[]>
+    rnn.step {
+      %h = rnn.state_at @h[2] : !rnn.array<[]>
       rnn.set_state @h, %h : !rnn.array<[]>
+      rnn.set_state @h_back1, %h : !rnn.array<[]>
     }
-  })";
-  EXPECT_EQ(createError(before + "\n%h = rnn.state_at @h[2]" + after, {}),
-            "-:5:6: not supported yet: 'h[t-2]'; only h[t-1] of a state and x[t] of an input");
-  EXPECT_EQ(createError(before + "\n%h = rnn.input_at @x[1]" + after, {}),
-            "-:5:6: not supported yet: 'x[t-1]'; only h[t-1] of a state and x[t] of an input");
+  })",
+                        {}),
+            "-:2:5: 'h_back1' is declared, and the name of a state that holds 'h'");
 }
 
 TEST(Interpreter, SaysWhichArrayIsWrong) {

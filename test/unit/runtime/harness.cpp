@@ -178,6 +178,14 @@ void Problem<F>::setInitial(int i, int64_t b, int64_t lane, double value) {
   }
 }
 
+/// What slot i reads at (batch, time, lane...).
+template <class F>
+F Problem<F>::inputAt(int i, std::vector<int64_t> index) const {
+  index[1] -= table.inputs[i].back;
+  return index[1] < 0 ? static_cast<F>(o_.table.before)
+                      : static_cast<F>(inputs_[o_.table.oneInput ? 0 : i].get(index));
+}
+
 template <class F>
 void Problem<F>::reference() {
   const int K = cell_.states, O = cell_.outputs;
@@ -208,7 +216,7 @@ void Problem<F>::reference() {
       for (int64_t t = 0; t < o_.time; ++t) {
         index[1] = t;
         for (int i = 0; i < cell_.inputs; ++i) {
-          x[i] = static_cast<F>(inputs_[i].get(index));
+          x[i] = inputAt(i, index);
         }
         if constexpr (sizeof(F) == 4) {
           cell_.step32(s, x, p, next, y);

@@ -30,6 +30,9 @@ public:
     bool blockState = false; ///< one state tensor [lanes..., K] instead of K tensors [lanes...]
     bool hideFirst = false;  ///< the first state tensor is hidden
     rnn_cost cost{};
+    std::vector<uint32_t> back; ///< of each input; those not named are not delayed
+    double before = 0;          ///< what they read before time 0
+    bool oneInput = false;      ///< all input slots read x0
   };
 
   explicit Table(const CellInfo& cell) : Table(cell, Options{}) {}
@@ -108,6 +111,34 @@ inline rnn_plan_options planOptions() {
   return options;
 }
 
+/// Every way to go through time.
+struct Schedule {
+  rnn_schedule schedule;
+  rnn_vector vector = RNN_VECTOR_AUTO;
+  rnn_tiles tiles = RNN_TILES_AUTO;
+};
+
+inline const std::vector<Schedule> schedules = {
+    {RNN_SCHEDULE_SEQUENTIAL},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_SEQUENCE},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_PARALLEL},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE},
+    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL},
+};
+
+inline rnn_plan_options optionsFor(const Schedule& schedule, int64_t chunk = 0,
+                                   int64_t chunks = 0) {
+  rnn_plan_options o = planOptions();
+  o.schedule = schedule.schedule;
+  o.vector = schedule.vector;
+  o.tiles = schedule.tiles;
+  if (o.schedule == RNN_SCHEDULE_PARALLEL) {
+    o.chunk = chunk;
+    o.chunks = chunks;
+  }
+  return o;
+}
+
 /// Data for one cell, and the answer of the plain loop. Shorter and narrower problems are its
 /// parts.
 template <class F>
@@ -163,6 +194,7 @@ private:
   std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
   std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
+  F inputAt(int i, std::vector<int64_t> index) const;
   Array arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width, Layout layout) const;
 
   int64_t lastTime_ = 0, lastWidth_ = 0;

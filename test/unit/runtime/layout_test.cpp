@@ -11,32 +11,6 @@
 namespace rnnc::test {
 namespace {
 
-struct Schedule {
-  rnn_schedule schedule;
-  rnn_vector vector = RNN_VECTOR_AUTO;
-  rnn_tiles tiles = RNN_TILES_AUTO;
-};
-
-const std::vector<Schedule> schedules = {
-    {RNN_SCHEDULE_SEQUENTIAL},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_PARALLEL},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL},
-};
-
-rnn_plan_options optionsFor(const Schedule& schedule, int64_t chunk = 0, int64_t chunks = 0) {
-  rnn_plan_options o = planOptions();
-  o.schedule = schedule.schedule;
-  o.vector = schedule.vector;
-  o.tiles = schedule.tiles;
-  if (o.schedule == RNN_SCHEDULE_PARALLEL) {
-    o.chunk = chunk;
-    o.chunks = chunks;
-  }
-  return o;
-}
-
 template <class F>
 void expectExact(Problem<F>& problem, int64_t chunk, int64_t chunks = 0) {
   for (const Schedule& schedule : schedules) {
@@ -93,6 +67,12 @@ RC_GTEST_PROP(Layout, AnyShapeAgainstTheLoop, ()) {
   o.sequences = o.final ? *rc::gen::arbitrary<bool>() : true;
   o.table.blockState = *rc::gen::arbitrary<bool>();
   o.table.hideFirst = *rc::gen::arbitrary<bool>();
+  const int delayed = *rc::gen::inRange(0, 4);
+  for (int i = 0; i < delayed; ++i) {
+    o.table.back.push_back(*rc::gen::element(0, 1, 2, 15, 64, 299, 4000));
+  }
+  o.table.oneInput = delayed > 0 && *rc::gen::arbitrary<bool>();
+  o.table.before = *rc::gen::element(0., -2.5);
   Problem<float> problem(cell, o, *rc::gen::inRange(0, 1000));
   problem.reference();
   const Schedule& schedule = *rc::gen::elementOf(schedules);

@@ -6,20 +6,6 @@
 namespace rnnc::test {
 namespace {
 
-struct Schedule {
-  rnn_schedule schedule;
-  rnn_vector vector;
-  rnn_tiles tiles;
-};
-
-const std::vector<Schedule> schedules = {
-    {RNN_SCHEDULE_SEQUENTIAL, RNN_VECTOR_AUTO, RNN_TILES_AUTO},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_LANES, RNN_TILES_PARALLEL},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE},
-    {RNN_SCHEDULE_PARALLEL, RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL},
-};
-
 /// a = .75 a + .25 x and c = c + x in one state tensor s : [d, 2], each a system; y = c[t-1] - x.
 class TwoSystems : public testing::TestWithParam<bool> {
 protected:

@@ -53,8 +53,12 @@ Table::Table(const CellInfo& cell, const Options& options) {
     return static_cast<uint32_t>(tensors.size() - 1);
   };
   for (int i = 0; i < cell.inputs; ++i) {
-    inputs.push_back(laneSlot(add("x" + std::to_string(i), RNN_ROLE_INPUT, options.laneRank, 0),
-                              options.laneRank));
+    const uint32_t tensor = i > 0 && options.oneInput
+                                ? inputs[0].tensor
+                                : add("x" + std::to_string(i), RNN_ROLE_INPUT, options.laneRank, 0);
+    tensors[tensor].fill = options.before;
+    inputs.push_back(laneSlot(tensor, options.laneRank));
+    inputs.back().back = static_cast<size_t>(i) < options.back.size() ? options.back[i] : 0;
   }
   for (int i = 0; i < cell.params; ++i) {
     // The last of several is shared by all lanes.

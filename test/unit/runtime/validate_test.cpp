@@ -54,8 +54,10 @@ TEST(Module, SlotErrors) {
             where + "input slot 1: tensor p0 has another role");
   EXPECT_EQ(moduleError([](Table& t) { t.inputs[0].lane_axis[0] = 3; }),
             where + "input slot 0: lane axis 3 of 1");
-  EXPECT_EQ(moduleError([](Table& t) { t.inputs[0].back = 2; }, RNN_UNSUPPORTED),
-            where + "input x0 is used 2 steps ago; delayed inputs are not supported yet");
+  EXPECT_EQ(moduleError([](Table& t) { t.params[0].back = 2; }),
+            where + "param slot 0: only inputs can be delayed");
+  EXPECT_EQ(moduleError([](Table& t) { t.outputs[0].back = 2; }),
+            where + "output slot 0: only inputs can be delayed");
   EXPECT_EQ(moduleError([](Table& t) { t.states[0].back = 1; }),
             where + "state slot 0: only inputs can be delayed");
   EXPECT_EQ(moduleError([](Table& t) { t.states[0].lane_axis[0] = -1; }),

@@ -77,7 +77,7 @@ struct Probe {
   const rnn_module_table& table;
   const Interpreter& interpreter;
   int64_t pairs = 0;
-  Arrays states{}, inputs{}, params{};
+  Arrays states{}, inputs{}, params{}, earlier{};
 
   /// What is wrong; empty where nothing is.
   std::string run(uint64_t seed);
@@ -102,12 +102,18 @@ void Probe::drawArrays(uint64_t seed) {
     else if (decl.role == Role::Param)
       params[decl.name] = std::move(array);
   }
+  for (const auto& [name, shape] : interpreter.delays()) {
+    size_t count = 1;
+    for (int64_t size : shape)
+      count *= size;
+    earlier[name] = {shape, draw(seed, name, count, 0.5)};
+  }
 }
 
 std::string Probe::move(const std::string& name, size_t element, const Arrays& base) {
   Arrays moved = states;
   moved[name].data[element] += 0.25;
-  auto after = interpreter.step(moved, inputs, params);
+  auto after = interpreter.step(moved, inputs, params, earlier);
   if (!after)
     return llvm::toString(after.takeError());
   Place from = placeOf(table, name, unflatten(states[name].shape, element));
@@ -128,7 +134,7 @@ std::string Probe::move(const std::string& name, size_t element, const Arrays& b
 
 std::string Probe::run(uint64_t seed) {
   drawArrays(seed);
-  auto base = interpreter.step(states, inputs, params);
+  auto base = interpreter.step(states, inputs, params, earlier);
   if (!base)
     return llvm::toString(base.takeError());
   for (const auto& [name, array] : states) {
