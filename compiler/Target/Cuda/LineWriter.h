@@ -9,6 +9,9 @@
 
 namespace rnnc::cuda {
 
+/// Columns of a printed line.
+inline constexpr size_t kColumns = 100;
+
 /// Collects the lines of a unit. `#line` is written only where a compiler would count wrongly.
 class LineWriter {
 public:

@@ -11,8 +11,6 @@ using namespace rnnc::cuda;
 
 namespace {
 
-constexpr size_t kColumns = 100;
-
 /// `begin` and the items with commas between them, broken between items where a line is full.
 std::string wrapped(std::string begin, ArrayRef<std::string> items, StringRef end, size_t indent) {
   std::string text;

@@ -15,8 +15,6 @@ using llvm::Twine;
 
 namespace {
 
-constexpr size_t kColumns = 100;
-
 class DensePrinter {
 public:
   DensePrinter(PreparedDense& system, LineWriter& out) : system(system), op(*system.op), out(out) {}
