@@ -6,9 +6,9 @@
 //       static constexpr int states, inputs, params, outputs;
 //       static constexpr bool linear;
 //       using stored = rnn::indices<0, ...>;        // states that a caller may want
-//       using entries = rnn::pattern<states, ...>;  // what step_jacobian yields
-//       using carry = rnn::pattern<states, ...>;    // its reflexive transitive closure
-//       static __device__ void step(const real (&state)[], const real (&input)[],
+//       using entries = rnn::pattern<states, ...>;  // what step_jacobian yields, and where it
+//       stands using carry = rnn::pattern<states, ...>;    // the form of a product of such
+//       matrices static __device__ void step(const real (&state)[], const real (&input)[],
 //                                   const real (&param)[], real (&next)[], real (&output)[]);
 //       static __device__ void step_jacobian(the same, real (&jacobian)[entries::size]);
 //     };
