@@ -147,6 +147,21 @@ def mlstm(draw, time):
     return given, {"h": h}
 
 
+def mlstm_sig(draw, time):
+    """As causal attention with decays."""
+    k, d = 4, 3
+    given = {"x": draw.normal(BATCH, time, d), "w_i": draw.normal(d), "w_f": draw.normal(d), "b_i": draw.normal(),
+             "b_f": draw.normal(mean=2)} | {"W_" + name: draw.normal(k, d) for name in "qkv"}
+    h = sequences(k, time=time)
+    for b in range(BATCH):
+        x = given["x"][b]
+        q, key, value = (x @ given["W_" + name].T for name in "qkv")
+        past = np.cumsum(np.log(expit(x @ given["w_f"] + given["b_f"])))
+        decays = np.tril(np.exp(np.minimum(past[:, None] - past[None, :], 0)))
+        h[b] = (decays * (q @ key.T) * expit(x @ given["w_i"] + given["b_i"])) @ value
+    return given, {"h": h}
+
+
 def biquad(draw, time):
     """One banded system over all steps; its rows are the coefficients of that step."""
     channels = 2
