@@ -11,7 +11,7 @@ namespace {
 /// `Driven`, from an input too.
 template <bool Driven>
 struct Rotation {
-  static constexpr int K = 2, I = 2, P = 2, O = 0;
+  static constexpr int K = 2, I = 2, P = 3, O = 0; // all lanes share the last param
   static constexpr uint32_t pattern[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
   template <bool J, class F>
   static void step(const F* s, const F* x, const F* p, F* next, F*, F* jac) {
@@ -71,6 +71,17 @@ Outcome runAt(Problem<float>& problem, const Schedule& schedule, double toleranc
   return problem.run(o, -1, -1, tolerance == 0);
 }
 
+/// A lane of a linear cell that contracts takes two shoots. Tiles in parallel are shot twice from a
+/// guess, and again as far as a better start is remembered.
+void expectTwoShoots(const Schedule& schedule, const Outcome& out, int64_t vectorSteps) {
+  if (schedule.tiles == RNN_TILES_PARALLEL) {
+    EXPECT_LE(double(out.steps), 3.1 * double(vectorSteps));
+  } else {
+    EXPECT_LE(out.report.lane_sweeps_mean, 2.1);
+    EXPECT_LE(double(out.steps), 2.1 * double(vectorSteps));
+  }
+}
+
 int64_t widthFor(const Schedule& schedule) { return schedule.vector == RNN_VECTOR_CHUNKS ? 1 : 16; }
 
 // Two numbers in four places, one with a minus: the same bits as the loop, in few sweeps. A wrong
@@ -86,7 +97,7 @@ TEST(Structure, SharedNumbersCorrectAsTheWholeBlockDoes) {
         const Outcome block = runAt(*whole, schedule, 1e-6);
         const Outcome out = runAt(*shared, schedule, 1e-6);
         EXPECT_EQ(out.report.lane_sweeps_mean, block.report.lane_sweeps_mean);
-        EXPECT_LE(out.report.lane_sweeps_mean, 2.1);
+        EXPECT_LE(out.report.lane_sweeps_mean, 3.1);
       }
     }
   }
@@ -129,7 +140,7 @@ TEST(Structure, LinearMultipliesInTheFirstSweepAlone) {
       EXPECT_GE(out.jacobianSteps, vectorSteps / 2);
       EXPECT_LE(out.jacobianSteps, always.jacobianSteps);
       if (tolerance > 0) {
-        EXPECT_LE(out.report.lane_sweeps_mean, 2.1);
+        expectTwoShoots(schedule, out, vectorSteps);
       }
     }
   }
@@ -145,8 +156,6 @@ TEST(Structure, ConstantIsAPowerOfOneJacobian) {
     for (int64_t chunk : {1, 2, 3, 7, 37, 64}) {
       for (int64_t time : {900, 1000, 2999}) {
         CellInfo cell = rotation<false>();
-        auto plain = problemOf(cell, widthFor(schedule), time);
-        const Outcome always = runAt(*plain, schedule, 1e-5, chunk);
         cell.linear = cell.constant = true;
         auto problem = problemOf(cell, widthFor(schedule), time);
         ASSERT_EQ(runAt(*problem, schedule, 0, chunk).difference, "") << chunk << " " << time;
@@ -157,9 +166,8 @@ TEST(Structure, ConstantIsAPowerOfOneJacobian) {
                                    : 1;
         EXPECT_LE(out.jacobianSteps, solves) << chunk << " " << time;
         EXPECT_GE(out.jacobianSteps, 1);
-        EXPECT_LE(out.report.lane_sweeps_mean, always.report.lane_sweeps_mean + .1);
-        if (chunk * 16 < 2 * time) {
-          EXPECT_LE(out.report.sweeps_mean, 2.1) << chunk << " " << time;
+        if (schedule.tiles == RNN_TILES_SEQUENCE) {
+          EXPECT_LE(out.report.lane_sweeps_mean, 2.1) << chunk << " " << time;
         }
       }
     }
