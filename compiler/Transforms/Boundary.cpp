@@ -9,8 +9,9 @@ using namespace rnnc;
 using namespace rnnc::rnn;
 
 std::string Equations::name(const StateGroup& group) const {
-  StringRef first = group.states.empty() ? SymbolTable::getSymbolName(group.outputs.front()).getValue()
-                                         : StateOp(group.states.front()).getSymName();
+  StringRef first = group.states.empty()
+                        ? SymbolTable::getSymbolName(group.outputs.front()).getValue()
+                        : StateOp(group.states.front()).getSymName();
   return (CellOp(cell).getSymName() + "_" + first).str();
 }
 
