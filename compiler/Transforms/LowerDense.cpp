@@ -164,8 +164,8 @@ LogicalResult DenseLowering::listResults() {
           return failure();
         Lanes along(lanes.begin(), lanes.end());
         outputs.push_back({set.getValue(),
-                           {slot(set.getNameAttr(), along, 0),
-                            SmallVector<DimAttr>(type.getDims()), along, output->getLoc()}});
+                           {slot(set.getNameAttr(), along, 0), SmallVector<DimAttr>(type.getDims()),
+                            along, output->getLoc()}});
       }
   return success();
 }
@@ -321,10 +321,10 @@ void DenseLowering::createSystem(Block& into) {
   }
   b.setInsertionPointToEnd(&into);
   auto system = newton::DenseSystemOp::create(
-      b, loc, b.getStringAttr(equations.name(group)), TypeAttr::get(compute), b.getArrayAttr(laneAxes),
-      b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes), b.getArrayAttr(slots[0]),
-      b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]), b.getArrayAttr(slots[3]),
-      b.getArrayAttr(temporaryDims), equations.phase());
+      b, loc, b.getStringAttr(equations.name(group)), TypeAttr::get(compute),
+      b.getArrayAttr(laneAxes), b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes),
+      b.getArrayAttr(slots[0]), b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]),
+      b.getArrayAttr(slots[3]), b.getArrayAttr(temporaryDims), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   for (size_t i = 0; i < blockDims.size(); ++i)
     sizes.push_back(block.addArgument(b.getIndexType(), loc));

@@ -34,7 +34,8 @@ static FlatSymbolRefAttr tensorOf(Value value, int64_t* steps) {
 static FailureOr<Product> match(StageOp stage) {
   MLIRContext* context = stage.getContext();
   Value value = stage.getSet().getValue();
-  Operation* array = SymbolTable::lookupSymbolIn(stage->getParentOp(), stage.getSet().getNameAttr());
+  Operation* array =
+      SymbolTable::lookupSymbolIn(stage->getParentOp(), stage.getSet().getNameAttr());
   if (array->getAttrOfType<TypeAttr>("type").getValue() != value.getType())
     return failure(); // broadcast
   Product product;

@@ -319,8 +319,7 @@ void GroupLowering::build(Block& into) {
   auto system = newton::SystemOp::create(
       builder, cell.getLoc(), builder.getStringAttr(equations.name(group)), TypeAttr::get(compute),
       builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
-      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(),
-      equations.phase());
+      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   std::map<std::pair<const void*, std::pair<int64_t, Index>>, Value> leaves;
   auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
@@ -496,7 +495,8 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       Operation* array = SymbolTable::lookupSymbolIn(cell, stage.getSet().getNameAttr());
       group.outputs.push_back(array);
       llvm::append_range(
-          group.lanes, cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims());
+          group.lanes,
+          cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims());
       Block& equations = stage.getBody().front();
       bool scalars = llvm::all_of(equations, [&](Operation& op) {
         int64_t size = contractedSize(&op);

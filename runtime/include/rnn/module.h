@@ -40,7 +40,7 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
-  const char* holds;    /* of a hoisted or derived tensor: the expression; else null */
+  const char* holds;    /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
@@ -111,8 +111,8 @@ typedef struct rnn_system_desc {
   const int64_t* lane_sizes;    /* -1: bound by the plan */
   uint32_t states, inputs, params, outputs;
   const rnn_slot* state_slots;
-  const rnn_slot* input_slots; /* of inputs and hoisted tensors */
-  const rnn_slot* param_slots; /* of params and derived tensors */
+  const rnn_slot* input_slots;  /* of inputs and hoisted tensors */
+  const rnn_slot* param_slots;  /* of params and derived tensors */
   const rnn_slot* output_slots; /* of outputs and hoisted tensors */
   /* (row, column) of each number of the carry, row-major. The pattern is reflexive and transitively
    * closed: a product of two such matrices has it again. Empty: the system is sequential only. */
