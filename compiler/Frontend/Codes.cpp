@@ -131,7 +131,8 @@ constexpr CodeText kCodes[] = {
      "IR in the\n"
      "Rnn dialect that goes around that pass has to give an output the lane axes of its states."},
     {"RNN0404", "a contraction over a free axis inside the recurrence",
-     "What depends on no state is contracted before the solve, but here a new state needs a sum over "
+     "What depends on no state is contracted before the solve, but here a new state needs a sum "
+     "over "
      "an axis\n"
      "that no state has, of something that depends on the state. Its size is only known when the "
      "cell is called,\n"

@@ -138,7 +138,7 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
     among them. `fill` is a state's value before the first step, or an input's before the start.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
-    stages fill them. `holds` is the expression that such a tensor holds.
+    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,

@@ -127,11 +127,10 @@ LogicalResult ProductOp::verify() {
   auto cell = cast<CellOp>((*this)->getParentOp());
   auto rankOf = [&](Attribute name, ArrayRef<Role> roles) -> FailureOr<int64_t> {
     auto ref = dyn_cast<FlatSymbolRefAttr>(name);
-    auto tensor = ref ? dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, ref))
-                      : TensorOp();
+    auto tensor =
+        ref ? dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, ref)) : TensorOp();
     if (!tensor || !llvm::is_contained(roles, tensor.getRole()))
-      return emitOpError() << name << " is not " << stringifyRole(roles.front())
-                           << " of this cell";
+      return emitOpError() << name << " is not " << stringifyRole(roles.front()) << " of this cell";
     return static_cast<int64_t>(tensor.getDims().size());
   };
   bool once = getPhase() == Phase::Call;

@@ -245,8 +245,7 @@ private:
     case RNN_ROLE_PARAM:
       return role == RNN_ROLE_PARAM || role == RNN_ROLE_DERIVED;
     case RNN_ROLE_OUTPUT:
-      return once ? role == RNN_ROLE_DERIVED
-                  : role == RNN_ROLE_OUTPUT || role == RNN_ROLE_HOISTED;
+      return once ? role == RNN_ROLE_DERIVED : role == RNN_ROLE_OUTPUT || role == RNN_ROLE_HOISTED;
     default:
       return role == place;
     }
@@ -478,7 +477,7 @@ private:
   std::string where_ = "module table";
   std::map<std::string_view, int64_t> dims_;
   std::map<uint32_t, std::vector<const rnn_slot*>> results_;
-  std::vector<uint32_t> wholes_; ///< results of products
+  std::vector<uint32_t> wholes_;     ///< results of products
   const rnn_stage* stage_ = nullptr; ///< of the map that is being looked at
 };
 

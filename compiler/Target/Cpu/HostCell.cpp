@@ -161,8 +161,7 @@ const rnn_product* HostCell::describeProduct(newton::ProductOp product) {
   auto& list = parts.emplace_back();
   for (auto [weight, bias, result] :
        llvm::zip(product.getWeights(), product.getBiases(), product.getResults()))
-    list.push_back({indexOf(weight),
-                    isa<UnitAttr>(bias) ? -1 : static_cast<int32_t>(indexOf(bias)),
+    list.push_back({indexOf(weight), isa<UnitAttr>(bias) ? -1 : static_cast<int32_t>(indexOf(bias)),
                     indexOf(result)});
   products.push_back({indexOf(product.getSequenceAttr()), static_cast<uint32_t>(product.getBack()),
                       static_cast<uint32_t>(product.getHeads()), product.getLeft() ? 1u : 0u,
@@ -219,8 +218,8 @@ rnn_system_desc HostCell::describe(SystemT system) {
   auto& laneSizes = sizes.emplace_back();
   for (auto [i, axis] : llvm::enumerate(system.getLaneAxes())) {
     lanes.push_back(text(cast<StringAttr>(axis)));
-    laneSizes.push_back(laneSize(
-        cell, system.getStates().empty() ? system.getOutputs() : system.getStates(), i));
+    laneSizes.push_back(
+        laneSize(cell, system.getStates().empty() ? system.getOutputs() : system.getStates(), i));
   }
   desc.lane_rank = lanes.size();
   desc.lane_axes = lanes.data();

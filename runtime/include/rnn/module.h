@@ -40,7 +40,7 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
-  const char* holds;    /* of a hoisted or derived tensor: the expression; else null */
+  const char* holds;    /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
