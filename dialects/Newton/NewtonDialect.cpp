@@ -48,7 +48,15 @@ SmallVector<int64_t> SlotAttr::everyAxes() const {
 SmallVector<Operation*> CellOp::systems() {
   SmallVector<Operation*> list;
   for (Operation& op : getBody().front())
-    if (isa<SystemOp, DenseSystemOp>(op))
+    if (isa<SystemOp, DenseSystemOp>(op) && !op.hasAttr("phase"))
+      list.push_back(&op);
+  return list;
+}
+
+SmallVector<Operation*> CellOp::stages() {
+  SmallVector<Operation*> list;
+  for (Operation& op : getBody().front())
+    if (op.hasAttr("phase"))
       list.push_back(&op);
   return list;
 }

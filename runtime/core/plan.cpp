@@ -109,13 +109,14 @@ bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
   return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
 }
 
-ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
-                            const rnn_plan_options& options) {
+// `options` null: a map, whose steps all threads share anyway.
+ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t time,
+                            const rnn_plan_options* options) {
   const rnn_system_desc& desc = *system.desc;
   ScheduleRequest r;
   r.system = desc.name;
   r.lanes = system.lanes;
-  r.time = plan.time;
+  r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
   r.sequences = sequencesOf(system, plan);
@@ -132,11 +133,15 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   }
   r.cost = desc.cost;
   r.cores = std::max(1u, std::thread::hardware_concurrency());
-  r.schedule = options.schedule;
-  r.vector = options.vector;
-  r.tiles = options.tiles;
-  r.chunk = options.chunk;
-  r.chunks = options.chunks;
+  if (!options) {
+    r.schedule = RNN_SCHEDULE_SEQUENTIAL;
+    return r;
+  }
+  r.schedule = options->schedule;
+  r.vector = options->vector;
+  r.tiles = options->tiles;
+  r.chunk = options->chunk;
+  r.chunks = options->chunks;
   if (desc.carry == 0 && plan.table().systems > 1) {
     // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
     // nowhere else: what was asked of the others does not concern it.
@@ -251,8 +256,15 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
          table.system[0].name);
   }
   for (SystemPlan& system : plan->systems) {
-    const ScheduleRequest request = makeRequest(system, *plan, options);
+    const ScheduleRequest request = makeRequest(system, *plan, plan->time, &options);
     takeSchedule(system, *plan, chooseSchedule(request), request);
+  }
+  for (StagePlan& stage : plan->stages) {
+    if (stage.map.desc) {
+      const ScheduleRequest request =
+          makeRequest(stage.map, *plan, timeOf(*plan, stage.phase), nullptr);
+      takeSchedule(stage.map, *plan, chooseSchedule(request), request);
+    }
   }
   plan->arena = plan->module->context->arena(options.threads);
   plan->workspaceBytes = cpu::workspaceBytes(*plan);

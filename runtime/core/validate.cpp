@@ -20,6 +20,10 @@ struct SlotList {
   const rnn_slot* slots;
 };
 
+bool isResult(const SlotList& list) {
+  return list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT;
+}
+
 class Validator {
 public:
   explicit Validator(const rnn_module_table& table) : table_(table) {}
@@ -34,8 +38,9 @@ public:
       fail("there is no system");
     }
     for (uint32_t i = 0; i < table_.systems; ++i) {
-      system(i);
+      system(table_.system[i], i, nullptr);
     }
+    stages();
     resultsAreDisjoint();
   }
 
@@ -58,7 +63,7 @@ private:
       if (!names.insert(tensor.name).second) {
         fail("two tensors are called {}", tensor.name);
       }
-      if (tensor.role > RNN_ROLE_OUTPUT) {
+      if (tensor.role > RNN_ROLE_DERIVED) {
         fail("tensor {}: role {} is unknown", tensor.name, static_cast<unsigned>(tensor.role));
       }
       if (tensor.hidden && tensor.role != RNN_ROLE_STATE) {
@@ -94,8 +99,8 @@ private:
     }
   }
 
-  void system(uint32_t index) {
-    const rnn_system_desc& system = table_.system[index];
+  // `stage`: of a map, else null.
+  void system(const rnn_system_desc& system, uint32_t index, const rnn_stage* stage) {
     if (!system.name) {
       fail("system {} has no name", index);
     }
@@ -109,9 +114,13 @@ private:
     for (uint32_t a = 0; a < system.lane_rank; ++a) {
       dim(system.lane_axes[a], system.lane_sizes[a], "a lane axis");
     }
-    if (system.states == 0) {
+    if (!stage && system.states == 0) {
       fail("there is no state");
     }
+    if (stage && (system.states || system.carry)) {
+      fail("a map has neither states nor a carry");
+    }
+    stage_ = stage;
     block(system);
     for (const SlotList& list :
          {SlotList{"state", RNN_ROLE_STATE, system.states, system.state_slots},
@@ -168,7 +177,7 @@ private:
     }
     for (uint32_t i = 0; i < list.count; ++i) {
       slot(system, list, i);
-      if (list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT) {
+      if (isResult(list)) {
         results_[list.slots[i].tensor].push_back(&list.slots[i]);
       }
     }
@@ -180,7 +189,7 @@ private:
       fail("{} slot {}: tensor {} of {}", list.what, index, slot.tensor, table_.tensors);
     }
     const rnn_tensor_desc& tensor = table_.tensor[slot.tensor];
-    if (tensor.role != list.role) {
+    if (!fits(tensor.role, list.role, stage_)) {
       fail("{} slot {}: tensor {} has another role", list.what, index, tensor.name);
     }
     if (slot.back != 0 && list.role != RNN_ROLE_INPUT) {
@@ -209,7 +218,7 @@ private:
       }
       used |= 1u << lane;
     }
-    if (list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT) {
+    if (isResult(list)) {
       everyLaneItsOwn(system, list, index, used);
     }
   }
@@ -225,8 +234,130 @@ private:
     }
   }
 
+  // May a tensor of that role stand where `place` is asked for?
+  static bool fits(rnn_role role, rnn_role place, const rnn_stage* stage) {
+    const bool once = stage && stage->phase == RNN_PHASE_CALL;
+    switch (place) {
+    case RNN_ROLE_INPUT:
+      return !once && (role == RNN_ROLE_INPUT || role == RNN_ROLE_HOISTED ||
+                       (role == RNN_ROLE_STATE && stage && stage->phase == RNN_PHASE_AFTER));
+    case RNN_ROLE_PARAM:
+      return role == RNN_ROLE_PARAM || role == RNN_ROLE_DERIVED;
+    case RNN_ROLE_OUTPUT:
+      return once ? role == RNN_ROLE_DERIVED
+                  : role == RNN_ROLE_OUTPUT || role == RNN_ROLE_HOISTED;
+    default:
+      return role == place;
+    }
+  }
+
+  void stages() {
+    if (table_.stages && !table_.stage) {
+      fail("`stage` is null");
+    }
+    for (uint32_t i = 0; i < table_.stages; ++i) {
+      const rnn_stage& stage = table_.stage[i];
+      if (stage.phase > RNN_PHASE_AFTER || (i && stage.phase < table_.stage[i - 1].phase)) {
+        fail("stage {}: phase {} is unknown, or comes too late", i,
+             static_cast<unsigned>(stage.phase));
+      }
+      if ((stage.product == nullptr) == (stage.map == nullptr)) {
+        fail("stage {}: is either a product or a map", i);
+      }
+      if (stage.map) {
+        system(*stage.map, table_.systems + i, &stage);
+        stage_ = nullptr;
+      } else {
+        where_ = fmt::format("module {}, stage {}", table_.cell, i);
+        product(stage, *stage.product);
+        where_ = fmt::format("module {}", table_.cell);
+      }
+    }
+  }
+
+  const rnn_tensor_desc& operand(uint32_t index, rnn_role place, const rnn_stage& stage,
+                                 const char* what) const {
+    if (index >= table_.tensors) {
+      fail("{}: tensor {} of {}", what, index, table_.tensors);
+    }
+    if (!fits(table_.tensor[index].role, place, &stage)) {
+      fail("{}: tensor {} has another role", what, table_.tensor[index].name);
+    }
+    return table_.tensor[index];
+  }
+
+  void sameAxis(const rnn_tensor_desc& a, uint32_t axisOfA, const rnn_tensor_desc& b,
+                uint32_t axisOfB) const {
+    const int64_t size = a.sizes[axisOfA];
+    if (size != b.sizes[axisOfB] ||
+        (size == -1 && std::string_view(a.dims[axisOfA]) != b.dims[axisOfB])) {
+      fail("axis {} of {} is not axis {} of {}", axisOfA, a.name, axisOfB, b.name);
+    }
+  }
+
+  void product(const rnn_stage& stage, const rnn_product& product) {
+    const rnn_role role = stage.phase == RNN_PHASE_CALL ? RNN_ROLE_PARAM : RNN_ROLE_INPUT;
+    const rnn_tensor_desc& sequence = operand(product.sequence, role, stage, "sequence");
+    if (product.back && sequence.role != RNN_ROLE_INPUT) {
+      fail("sequence: only inputs can be delayed");
+    }
+    if (product.parts == 0 || !product.part) {
+      fail("there is no weight");
+    }
+    for (uint32_t i = 0; i < product.parts; ++i) {
+      const rnn_product_part& part = product.part[i];
+      const rnn_tensor_desc& weight = operand(part.weight, RNN_ROLE_PARAM, stage, "weight");
+      const rnn_tensor_desc& result = operand(part.result, RNN_ROLE_OUTPUT, stage, "result");
+      const rnn_tensor_desc& left = product.left ? sequence : weight;
+      const rnn_tensor_desc& right = product.left ? weight : sequence;
+      const uint32_t heads = product.heads;
+      if (left.rank != heads + 2 || (right.rank != heads + 2 && right.rank != heads + 1) ||
+          result.rank != right.rank) {
+        fail("{} @ {}: no product has these ranks", left.name, right.name);
+      }
+      for (uint32_t a = 0; a < heads; ++a) {
+        sameAxis(left, a, right, a);
+        sameAxis(left, a, result, a);
+      }
+      sameAxis(left, heads + 1, right, heads);
+      sameAxis(left, heads, result, heads);
+      if (right.rank == heads + 2) {
+        sameAxis(right, heads + 1, result, heads + 1);
+      }
+      bias(stage, product, part, result);
+      wholes_.push_back(part.result);
+    }
+  }
+
+  // The column is the last axis of what has a bias, and no row stands in front of it in the bias.
+  void bias(const rnn_stage& stage, const rnn_product& product, const rnn_product_part& part,
+            const rnn_tensor_desc& result) const {
+    if (part.bias == -1) {
+      return;
+    }
+    if (part.bias < -1) {
+      fail("bias: tensor {}", part.bias);
+    }
+    const rnn_tensor_desc& bias =
+        operand(static_cast<uint32_t>(part.bias), RNN_ROLE_PARAM, stage, "bias");
+    const bool matrix = result.rank == product.heads + 2;
+    if (bias.rank == 0 || bias.rank > result.rank || product.left != matrix ||
+        (matrix && bias.rank > 1)) {
+      fail("bias: {} does not have the last axes of {}", bias.name, result.name);
+    }
+    for (uint32_t a = 0; a < bias.rank; ++a) {
+      sameAxis(bias, a, result, result.rank - bias.rank + a);
+    }
+  }
+
   // Two slots are apart where some axis holds two different fixed indices.
   void resultsAreDisjoint() const {
+    std::set<uint32_t> wholes;
+    for (uint32_t tensor : wholes_) {
+      if (!wholes.insert(tensor).second || results_.count(tensor)) {
+        fail("{} is computed twice", table_.tensor[tensor].name);
+      }
+    }
     for (const auto& [tensor, slots] : results_) {
       const uint32_t rank = table_.tensor[tensor].rank;
       for (size_t i = 0; i < slots.size(); ++i) {
@@ -316,6 +447,8 @@ private:
   std::string where_ = "module table";
   std::map<std::string_view, int64_t> dims_;
   std::map<uint32_t, std::vector<const rnn_slot*>> results_;
+  std::vector<uint32_t> wholes_; ///< results of products
+  const rnn_stage* stage_ = nullptr; ///< of the map that is being looked at
 };
 
 } // namespace

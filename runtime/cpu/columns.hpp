@@ -17,6 +17,7 @@ namespace rnnc::runtime::cpu {
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
+  const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
   const void* packed; ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
 };
