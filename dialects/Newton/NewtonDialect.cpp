@@ -79,22 +79,3 @@ SmallVector<SmallVector<int64_t>> DenseSystemOp::arrayDims() {
     dims.emplace_back(temporary.asArrayRef());
   return dims;
 }
-
-std::string StructureAttr::describe() const {
-  int64_t k = getBlocks().size();
-  if (k == 1)
-    return "diagonal (1 number a lane)";
-  if (numCarry() == k)
-    return "diagonal, " + std::to_string(k) + " uncoupled states";
-  bool lower = true, upper = true;
-  for (int64_t i = 0; i < numCarry(); ++i) {
-    lower &= getCarry()[2 * i] >= getCarry()[2 * i + 1];
-    upper &= getCarry()[2 * i] <= getCarry()[2 * i + 1];
-  }
-  std::string size = std::to_string(k) + "x" + std::to_string(k);
-  if (numCarry() == k * k)
-    return size + " block";
-  if (lower || upper)
-    return size + " triangular block (" + std::to_string(numCarry()) + " numbers a lane)";
-  return size + " sparse block (" + std::to_string(numCarry()) + " numbers a lane)";
-}

@@ -52,22 +52,38 @@ def Newton_Structure : AttrDef<Newton_Dialect, "Structure"> {
   let mnemonic = "structure";
   let summary = "What was proved about the Jacobian of a step";
   let description = [{
-    `entries` are the (row, column) pairs that are not identically zero, row-major, in the order in
-    which the jacobian region yields them. `carry` is their reflexive transitive closure: the entries
-    that a product of such Jacobians can have, hence the numbers that a lane carries in the scan.
+    `entries` are the (row, column) pairs that are not identically zero, row-major. `values` says for
+    each of them which result of the jacobian region it is: n for result n - 1, -n for minus that
+    one, so that entries which are equal or opposite as formulas are computed once. `carry` is the
+    reflexive transitive closure of the pattern: the places that a product of such Jacobians can
+    have. `numbers` says in the same way which number of the carry stands at each of them; matrices
+    of that form contain the identity and the Jacobian, and a product of two of them is one again.
     `linear`: no entry depends on a state. `constant`: no entry depends on a state or an input.
     `blocks` numbers the connected component of each state.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$carry,
+  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$values,
+                        ArrayRefParameter<"int64_t">:$carry, ArrayRefParameter<"int64_t">:$numbers,
                         ArrayRefParameter<"int64_t">:$blocks, "bool":$linear, "bool":$constant);
   let assemblyFormat = [{
-    `<` `entries` `=` `[` $entries `]` `,` `carry` `=` `[` $carry `]` `,` `blocks` `=` `[` $blocks `]`
-    `,` `linear` `=` $linear `,` `constant` `=` $constant `>`
+    `<` `entries` `=` `[` $entries `]` `,` `values` `=` `[` $values `]` `,` `carry` `=` `[` $carry `]`
+    `,` `numbers` `=` `[` $numbers `]` `,` `blocks` `=` `[` $blocks `]` `,` `linear` `=` $linear `,`
+    `constant` `=` $constant `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// times * J[value] * A[carry], J by its value and A by its number.
+    struct ProductTerm {
+      int64_t value, carry, times;
+    };
     int64_t numEntries() const { return getEntries().size() / 2; }
-    int64_t numCarry() const { return getCarry().size() / 2; }
+    int64_t numPlaces() const { return getCarry().size() / 2; }
+    /// Results of the jacobian region, and numbers that a lane carries in the scan.
+    int64_t numValues() const;
+    int64_t numCarry() const;
+    /// For each number of the carry, whether the identity has 1 there (else 0).
+    ::llvm::SmallVector<bool> identity() const;
+    /// For each number of J A, what to sum up.
+    ::llvm::SmallVector<::llvm::SmallVector<ProductTerm>> product() const;
     /// "diagonal", "block of 2", ... in the words of the documentation.
     std::string describe() const;
   }];
@@ -137,9 +153,9 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let summary = "One recurrence of k scalars a lane";
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
-    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the entries
-    that `structure` lists. Every scalar has the compute type. With a `phase` the system is a map:
-    it has no states, and all of its steps can be computed at once.
+    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
+    that `structure` speaks of. Every scalar has the compute type. With a `phase` the system is a
+    map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,

@@ -25,7 +25,8 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
 }
 
 LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> carry,
+                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> values,
+                                    ArrayRef<int64_t> carry, ArrayRef<int64_t> numbers,
                                     ArrayRef<int64_t> blocks, bool linear, bool constant) {
   int64_t k = blocks.size();
   auto isPattern = [&](ArrayRef<int64_t> pairs) {
@@ -42,6 +43,18 @@ LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError
   };
   if (!isPattern(entries) || !isPattern(carry))
     return emitError() << "a pattern is (row, column) pairs within the block, in row-major order";
+  auto areNumbers = [](ArrayRef<int64_t> list, ArrayRef<int64_t> pairs) {
+    int64_t known = 0;
+    for (int64_t number : list) {
+      known += number == known + 1;
+      if (number == 0 || std::abs(number) > known)
+        return false;
+    }
+    return list.size() == pairs.size() / 2;
+  };
+  if (!areNumbers(values, entries) || !areNumbers(numbers, carry))
+    return emitError() << "every place of a pattern has a number: 1, 2, ... where it comes first, "
+                          "later with either sign";
   if (constant && !linear)
     return emitError() << "a Jacobian that depends on nothing per step depends on no state";
   return success();
@@ -239,5 +252,5 @@ LogicalResult SystemOp::verifyRegions() {
     return success();
   if (!getStructure())
     return emitOpError("has a jacobian, so it has a structure");
-  return check(getJacobian(), getStructure()->numEntries(), "jacobian");
+  return check(getJacobian(), getStructure()->numValues(), "jacobian");
 }

@@ -1,6 +1,7 @@
 #include "core/plan.hpp"
 
 #include "core/bind.hpp"
+#include "core/carry_form.hpp"
 #include "core/status.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
@@ -119,6 +120,9 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.linear = desc.linear;
+  r.constant = desc.constant;
+  r.tolerance = plan.tolerance;
   r.sequences = sequencesOf(system, plan);
   r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
   r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
@@ -153,29 +157,6 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   return r;
 }
 
-// Terms of out = left * right inside the carry's pattern, which is closed under products.
-std::vector<CarryTerm> carryTerms(const rnn_system_desc& desc) {
-  std::vector<CarryTerm> terms;
-  auto place = [&](uint32_t row, uint32_t column) -> int64_t {
-    for (uint32_t c = 0; c < desc.carry; ++c) {
-      if (desc.carry_index[2 * c] == row && desc.carry_index[2 * c + 1] == column) {
-        return c;
-      }
-    }
-    return -1;
-  };
-  for (uint32_t c = 0; c < desc.carry; ++c) {
-    for (uint32_t m = 0; m < desc.states; ++m) {
-      const int64_t a = place(desc.carry_index[2 * c], m);
-      const int64_t b = place(m, desc.carry_index[2 * c + 1]);
-      if (a >= 0 && b >= 0) {
-        terms.push_back({c, static_cast<uint32_t>(a), static_cast<uint32_t>(b)});
-      }
-    }
-  }
-  return terms;
-}
-
 void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
                   const ScheduleRequest& request) {
   const ScheduleChoice& choice = schedules.chosen;
@@ -205,7 +186,7 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
     system.groups += run.groups;
   }
   if (system.parallel) {
-    system.products = carryTerms(*system.desc);
+    system.products = productTerms(CarryForm(*system.desc));
   }
 }
 

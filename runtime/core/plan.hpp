@@ -22,9 +22,10 @@ struct GroupRun {
   Kernel kernel;
 };
 
-/// One term of the product of two carries: out[result] += left[a] * right[b].
+/// One term of the product of two carries: out[result] += times * left[a] * right[b].
 struct CarryTerm {
   uint32_t result, a, b;
+  int32_t times;
 };
 
 struct SystemPlan {

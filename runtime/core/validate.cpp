@@ -1,4 +1,5 @@
 // The rules of module.h, checked once, so that nothing behind them needs to doubt a table.
+#include "core/carry_form.hpp"
 #include "core/module.hpp"
 #include "core/status.hpp"
 
@@ -380,33 +381,63 @@ private:
     if (system.carry == 0) {
       return;
     }
-    if (!system.carry_index) {
-      fail("`carry_index` is null");
+    if (!system.carry_place) {
+      fail("`carry_place` is null");
     }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);
     }
-    bool has[maxCarryStates][maxCarryStates] = {};
     int64_t last = -1;
-    for (uint32_t c = 0; c < system.carry; ++c) {
-      const uint32_t row = system.carry_index[2 * c];
-      const uint32_t column = system.carry_index[2 * c + 1];
-      const int64_t place = static_cast<int64_t>(row) * system.states + column;
-      if (row >= system.states || column >= system.states || place <= last) {
-        fail("`carry_index` is not a row-major list of places in a {0} x {0} block", system.states);
+    uint32_t known = 0;
+    for (uint32_t p = 0; p < system.carry_places; ++p) {
+      const rnn_carry_place& place = system.carry_place[p];
+      const int64_t at = static_cast<int64_t>(place.row) * system.states + place.column;
+      if (place.row >= system.states || place.column >= system.states || at <= last) {
+        fail("`carry_place` is not a row-major list of places in a {0} x {0} block", system.states);
       }
-      last = place;
-      has[row][column] = true;
+      last = at;
+      const bool isFirst = place.number == known;
+      known += isFirst;
+      if (place.number >= known || (place.sign != 1 && (isFirst || place.sign != -1))) {
+        fail("`carry_place` has number {} with sign {} at ({}, {}); numbers count from 0 by first "
+             "places, whose sign is 1",
+             place.number, place.sign, place.row, place.column);
+      }
     }
+    if (known != system.carry) {
+      fail("`carry_place` has {} numbers, `carry` says {}", known, system.carry);
+    }
+    closedForm(CarryForm(system));
+  }
+
+  // The identity and every product have the form.
+  void closedForm(const CarryForm& form) const {
+    const rnn_system_desc& system = form.desc();
+    std::vector<const rnn_carry_place*> first(system.carry);
     for (uint32_t i = 0; i < system.states; ++i) {
-      if (!has[i][i]) {
-        fail("`carry_index` lacks ({0}, {0})", i);
+      if (!form.at(i, i)) {
+        fail("`carry_place` lacks ({0}, {0})", i);
       }
       for (uint32_t j = 0; j < system.states; ++j) {
-        for (uint32_t l = 0; l < system.states; ++l) {
-          if (has[i][j] && has[j][l] && !has[i][l]) {
-            fail("`carry_index` has ({0}, {1}) and ({1}, {2}), but not ({0}, {2})", i, j, l);
-          }
+        const rnn_carry_place* place = form.at(i, j);
+        if (!place && !form.product(i, j).empty()) {
+          fail("`carry_place` lacks ({}, {}), which a product of two such matrices has", i, j);
+        }
+        if (!place) {
+          continue;
+        }
+        const rnn_carry_place*& other = first[place->number];
+        other = other ? other : place;
+        CarryForm::Sum sum = form.product(i, j);
+        for (auto& [factors, times] : sum) {
+          times *= place->sign;
+        }
+        if (sum != form.product(other->row, other->column) ||
+            (place != other &&
+             ((i == j) != (other->row == other->column) || (i == j && place->sign != 1)))) {
+          fail("`carry_place` has number {} at ({}, {}) and ({}, {}), where the identity or a "
+               "product of two such matrices differs",
+               place->number, other->row, other->column, i, j);
         }
       }
     }

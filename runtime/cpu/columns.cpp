@@ -328,6 +328,12 @@ void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite
   run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, true);
 }
 
+template <class F>
+void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
+  std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);
+}
+
 // Halves the stretch that holds the step; together the halves are no longer than the stretch.
 template <class F>
 int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first,

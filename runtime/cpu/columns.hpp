@@ -55,6 +55,9 @@ public:
   /// a Jacobian.
   void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite);
 
+  /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
+  void jacobian(int64_t row, const F* start, F* carry);
+
   /// The step (0..steps-1) at which one of the columns `first`..`last`-1 has its first state that
   /// is not finite, given that there is one. Leaves all results alone.
   int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);

@@ -64,6 +64,7 @@ private:
   void describeTensors();
   template <typename SystemT>
   rnn_system_desc describe(SystemT system);
+  void describeCarry(newton::StructureAttr structure, rnn_system_desc& desc);
   rnn_system_desc describeScalars(newton::SystemOp system);
   rnn_system_desc describeDense(newton::DenseSystemOp system);
   rnn_system_desc describeSystem(Operation* op);
@@ -82,7 +83,7 @@ private:
   std::deque<std::vector<const char*>> names;
   std::deque<std::vector<int64_t>> sizes;
   std::deque<std::vector<rnn_slot>> slotLists;
-  std::deque<std::vector<uint32_t>> pairs;
+  std::deque<std::vector<rnn_carry_place>> carryPlaces;
   std::deque<std::vector<rnn_cpu_kernel>> kernels;
   std::vector<rnn_tensor_desc> tensors;
   std::vector<rnn_system_desc> systems;
@@ -245,16 +246,25 @@ void HostCell::addKernels(rnn_system_desc& desc, Type compute, int64_t wide) {
   desc.kernel = list.data();
 }
 
+void HostCell::describeCarry(newton::StructureAttr structure, rnn_system_desc& desc) {
+  auto& places = carryPlaces.emplace_back();
+  for (int64_t i = 0; i < structure.numPlaces(); ++i) {
+    int64_t number = structure.getNumbers()[i];
+    places.push_back({static_cast<uint32_t>(structure.getCarry()[2 * i]),
+                      static_cast<uint32_t>(structure.getCarry()[2 * i + 1]),
+                      static_cast<uint32_t>(std::abs(number) - 1), number > 0 ? 1 : -1});
+  }
+  desc.carry = structure.numCarry();
+  desc.carry_places = places.size();
+  desc.carry_place = places.data();
+  desc.linear = structure.getLinear();
+  desc.constant = structure.getConstant();
+}
+
 rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
   rnn_system_desc desc = describe(system);
-  auto& carry = pairs.emplace_back();
-  if (system.hasJacobian()) {
-    for (int64_t place : system.getStructure()->getCarry())
-      carry.push_back(place);
-    desc.carry = system.getStructure()->numCarry();
-    desc.linear = system.getStructure()->getLinear();
-  }
-  desc.carry_index = carry.data();
+  if (system.hasJacobian())
+    describeCarry(*system.getStructure(), desc);
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *

@@ -104,6 +104,14 @@ typedef struct rnn_temporary {
   uint32_t dim[RNN_MAX_RANK]; /* block dims, by number */
 } rnn_temporary;
 
+/* A place of a product of Jacobians that is not identically zero: `sign` (1 or -1) times number
+ * `number` of the carry. */
+typedef struct rnn_carry_place {
+  uint32_t row, column;
+  uint32_t number;
+  int32_t sign;
+} rnn_carry_place;
+
 typedef struct rnn_system_desc {
   const char* name;
   uint32_t lane_rank;
@@ -111,14 +119,17 @@ typedef struct rnn_system_desc {
   const int64_t* lane_sizes;    /* -1: bound by the plan */
   uint32_t states, inputs, params, outputs;
   const rnn_slot* state_slots;
-  const rnn_slot* input_slots; /* of inputs and hoisted tensors */
-  const rnn_slot* param_slots; /* of params and derived tensors */
+  const rnn_slot* input_slots;  /* of inputs and hoisted tensors */
+  const rnn_slot* param_slots;  /* of params and derived tensors */
   const rnn_slot* output_slots; /* of outputs and hoisted tensors */
-  /* (row, column) of each number of the carry, row-major. The pattern is reflexive and transitively
-   * closed: a product of two such matrices has it again. Empty: the system is sequential only. */
-  uint32_t carry;
-  const uint32_t* carry_index; /* [carry][2] */
-  uint32_t linear;             /* the Jacobian depends on no state */
+  /* How the carry's numbers make a matrix: its places row-major, numbers counted from 0 by the
+   * places where they come first, with sign 1. The identity is such a matrix, and a product of two
+   * is one again. No number: the system is sequential only. */
+  uint32_t carry; /* numbers */
+  uint32_t carry_places;
+  const rnn_carry_place* carry_place; /* [carry_places] */
+  uint32_t linear;                    /* the Jacobian depends on no state */
+  uint32_t constant;                  /* nor on an input: it depends on the params alone */
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
