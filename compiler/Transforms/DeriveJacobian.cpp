@@ -3,12 +3,10 @@
 #include "Analysis/JacobianStructure.h"
 #include "Newton/Derivatives.h"
 #include "Transforms/Passes.h"
+#include "Transforms/Simplify.h"
 
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace rnnc {
 #define GEN_PASS_DEF_DERIVEJACOBIAN
@@ -50,28 +48,14 @@ static FailureOr<SmallVector<Value>> tangentsAlong(Block& block, int64_t column,
   return results;
 }
 
-static LogicalResult simplify(newton::SystemOp system) {
-  RewritePatternSet patterns(system.getContext());
-  for (Dialect* dialect : system.getContext()->getLoadedDialects())
-    dialect->getCanonicalizationPatterns(patterns);
-  for (RegisteredOperationName op : system.getContext()->getRegisteredOperations())
-    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
-      op.getCanonicalizationPatterns(patterns, system.getContext());
-  if (failed(applyPatternsGreedily(system.getJacobian(), std::move(patterns))))
-    return failure();
-  IRRewriter rewriter(system.getContext());
-  DominanceInfo dominance(system);
-  eliminateCommonSubExpressions(rewriter, dominance, system);
-  return success();
-}
-
 static bool isZero(Value value) {
   FloatAttr number;
   return !value || (matchPattern(value, m_Constant(&number)) && number.getValue().isZero());
 }
 
-/// The Jacobian as a dense list of entries, then the list of those that are not zero.
-static LogicalResult derive(newton::SystemOp system) {
+/// The Jacobian as a dense list of entries, then the list of those that are not zero. `diagonal`:
+/// its diagonal alone.
+static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   int64_t k = system.numStates();
   Region& region = system.getJacobian();
   IRMapping mapping;
@@ -97,9 +81,9 @@ static LogicalResult derive(newton::SystemOp system) {
   };
   SmallVector<int64_t> entries;
   yield(
-      entries, [&](int64_t r, int64_t c) { return static_cast<bool>(columns[c][r]); },
+      entries, [&](int64_t r, int64_t c) { return columns[c][r] && (r == c || !diagonal); },
       [&](int64_t r, int64_t c) { return columns[c][r]; });
-  if (failed(simplify(system)))
+  if (failed(simplifyRegion(system, system.getJacobian())))
     return failure();
   SmallVector<Value> simple(block.getTerminator()->getOperands());
   DenseMap<std::pair<int64_t, int64_t>, Value> entry;
@@ -109,9 +93,15 @@ static LogicalResult derive(newton::SystemOp system) {
   yield(
       entries, [&](int64_t r, int64_t c) { return entry.contains({r, c}); },
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
-  if (failed(simplify(system))) // what only a zero entry used
+  if (failed(simplifyRegion(system, system.getJacobian()))) // what only a zero entry used
     return failure();
-  system.setStructureAttr(jacobianStructure(k, entries, system, block));
+  newton::StructureAttr structure = jacobianStructure(k, entries, system, block);
+  if (diagonal) // of the Jacobian itself nothing is known
+    structure = newton::StructureAttr::get(system.getContext(), entries, structure.getCarry(),
+                                           structure.getBlocks(), /*linear=*/false,
+                                           /*constant=*/false);
+  system.setStructureAttr(structure);
+  system.setDiagonal(diagonal);
   return success();
 }
 
@@ -121,7 +111,7 @@ struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
 
   void runOnOperation() override {
     for (auto system : getOperation().ops<newton::SystemOp>())
-      if (!system.hasJacobian() && system.numStates() <= maxBlock && failed(derive(system)))
+      if (!system.hasJacobian() && failed(derive(system, system.numStates() > maxBlock)))
         return signalPassFailure();
   }
 };

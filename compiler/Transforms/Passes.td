@@ -49,13 +49,27 @@ def DeriveJacobian : Pass<"derive-jacobian", "::rnnc::newton::CellOp"> {
   let summary = "Differentiate each system's step by its states and prove the structure";
   let description = [{
     Fills the jacobian region in forward mode, one tangent a state, simplifies it, drops the entries
-    that are identically zero, and states the structure. A block of more than `max-block` states is
-    left without one: it runs sequentially.
+    that are identically zero, and states the structure. Of a block of more than `max-block` states
+    the diagonal alone is derived: it runs sequentially, or, where the parallel schedule is asked
+    for, with the diagonal in place of the Jacobian.
   }];
   let options = [
     Option<"maxBlock", "max-block", "int64_t", "8", "largest block that gets a Jacobian">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def DeriveDiagonal : Pass<"derive-diagonal", "::rnnc::newton::CellOp"> {
+  let summary = "Differentiate each element of a dense state by itself, approximately";
+  let description = [{
+    Fills the diagonal region of every dense system: loops over the block in which each state's
+    element has a tangent of 1 and all others have none. A contraction passes on the term of that
+    element alone. So the diagonal is exact where no contraction follows another one; otherwise what
+    goes out of an element into the others and back is left out. In `W @ h[t-1]` the element i keeps
+    `W[i, i]`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif

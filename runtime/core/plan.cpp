@@ -118,6 +118,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   r.time = plan.time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.diagonal = desc.diagonal != 0;
   r.sequences = sequencesOf(system, plan);
   r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
   r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
@@ -151,6 +152,12 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
 // Terms of out = left * right inside the carry's pattern, which is closed under products.
 std::vector<CarryTerm> carryTerms(const rnn_system_desc& desc) {
   std::vector<CarryTerm> terms;
+  if (desc.diagonal) {
+    for (uint32_t c = 0; c < desc.carry; ++c) {
+      terms.push_back({c, c, c});
+    }
+    return terms;
+  }
   auto place = [&](uint32_t row, uint32_t column) -> int64_t {
     for (uint32_t c = 0; c < desc.carry; ++c) {
       if (desc.carry_index[2 * c] == row && desc.carry_index[2 * c + 1] == column) {
@@ -241,8 +248,8 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   bindDims(*plan, options);
 
   bool anyCarry = false;
-  for (uint32_t i = 0; i < table.systems; ++i) {
-    anyCarry |= table.system[i].carry != 0;
+  for (const SystemPlan& system : plan->systems) {
+    anyCarry |= system.desc->carry != 0;
   }
   if (options.schedule == RNN_SCHEDULE_PARALLEL && !anyCarry) {
     fail(RNN_UNSUPPORTED,

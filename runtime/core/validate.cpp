@@ -246,11 +246,22 @@ private:
   }
 
   void carry(const rnn_system_desc& system) const {
+    if (system.diagonal && system.block_rank == 0 && system.carry != system.states) {
+      fail("a diagonal has one number a state, {}, not {}", system.states, system.carry);
+    }
     if (system.carry == 0) {
       return;
     }
     if (!system.carry_index) {
       fail("`carry_index` is null");
+    }
+    if (system.diagonal) {
+      for (uint32_t i = 0; i < system.states; ++i) {
+        if (system.carry_index[2 * i] != i || system.carry_index[2 * i + 1] != i) {
+          fail("`carry_index` is no diagonal");
+        }
+      }
+      return;
     }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);

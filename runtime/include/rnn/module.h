@@ -114,11 +114,17 @@ typedef struct rnn_system_desc {
   uint32_t carry;
   const uint32_t* carry_index; /* [carry][2] */
   uint32_t linear;             /* the Jacobian depends on no state */
+  /* Nonzero: what shoot_jacobian multiplies is not the Jacobian but an approximation of its
+   * diagonal, one number a state: more sweeps, the same fixed point. The parallel schedule then
+   * runs where it is asked for only. `carry_index` is the diagonal; of a dense system `carry` is 0,
+   * and the plan makes one of as many numbers as there are states. */
+  uint32_t diagonal;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
-  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
-   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  /* A dense system has block dims, loops over them, and no carry but a `diagonal`. `states` and the
+   * other counts are those of the slots; sizes, and with them the number of scalars, come with the
+   * plan. */
   uint32_t block_rank; /* 0: every slot is one scalar */
   const char* const* block_dims;
   const int64_t* block_sizes; /* -1: bound by the plan */
