@@ -5,6 +5,7 @@
 #include "Analysis/Cost.h"
 #include "Analysis/Formula.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -87,18 +88,30 @@ static void explainTooLarge(double k, double stepMultiplyAdds, unsigned bytes,
 
 static unsigned bytesOf(Type compute) { return compute.getIntOrFloatBitWidth() / 8; }
 
+/// An entry by its signed value.
+static std::string entryText(newton::SystemOp system, int64_t value) {
+  auto values = system.getJacobian().front().getTerminator()->getOperands();
+  Value entry = values[std::abs(value) - 1];
+  auto minus = entry.getDefiningOp<arith::NegFOp>();
+  if (value < 0 && minus)
+    return formula(minus.getOperand(), system);
+  std::string text = formula(entry, system);
+  if (value > 0)
+    return text;
+  return text.find(' ') == std::string::npos ? "-" + text : "-(" + text + ")";
+}
+
 /// The diagonal entries, which are those of the Jacobian whatever else it has.
 static void explainDiagonal(newton::SystemOp system, llvm::raw_ostream& out) {
   int64_t k = system.numStates();
   explainTooLarge(static_cast<double>(k), static_cast<double>(costOfStep(system).operations),
                   bytesOf(system.getCompute()), out);
   const char* head = "  diagonal    ";
-  auto entries = system.getJacobian().front().getTerminator()->getOperands();
   newton::StructureAttr structure = *system.getStructure();
   for (int64_t i = 0; i < structure.numEntries(); ++i) {
     out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
         << stateAt(system, structure.getEntries()[2 * i], "[t-1]") << " = "
-        << formula(entries[i], system) << "\n";
+        << entryText(system, structure.getValues()[i]) << "\n";
     head = "              ";
   }
 }
@@ -112,11 +125,10 @@ static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
   out << "  structure   " << structure.describe() << "\n";
   explainPattern(system, out);
   const char* head = "  Jacobian    ";
-  auto entries = system.getJacobian().front().getTerminator()->getOperands();
   for (int64_t i = 0; i < structure.numEntries(); ++i) {
     out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
         << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = "
-        << formula(entries[i], system) << "\n";
+        << entryText(system, structure.getValues()[i]) << "\n";
     head = "              ";
   }
   if (structure.numEntries() == 0)

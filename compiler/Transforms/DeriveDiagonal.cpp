@@ -301,7 +301,7 @@ namespace {
 struct DeriveDiagonal : rnnc::impl::DeriveDiagonalBase<DeriveDiagonal> {
   void runOnOperation() override {
     for (auto system : getOperation().ops<newton::DenseSystemOp>())
-      if (!system.hasDiagonal() && failed(DiagonalBuilder(system).build()))
+      if (!system.getPhase() && !system.hasDiagonal() && failed(DiagonalBuilder(system).build()))
         return signalPassFailure();
   }
 };

@@ -53,6 +53,19 @@ static bool isZero(Value value) {
   return !value || (matchPattern(value, m_Constant(&number)) && number.getValue().isZero());
 }
 
+/// Of entries that are equal or opposite only the first is yielded. Returns the signed value of
+/// each.
+static SmallVector<int64_t> shareValues(Block& block) {
+  Operation* yield = block.getTerminator();
+  SmallVector<int64_t> values = numberValues(block, yield->getOperands());
+  SmallVector<Value> firsts;
+  for (auto [value, entry] : llvm::zip(values, yield->getOperands()))
+    if (value == static_cast<int64_t>(firsts.size()) + 1)
+      firsts.push_back(entry);
+  yield->setOperands(firsts);
+  return values;
+}
+
 /// The Jacobian as a dense list of entries, then the list of those that are not zero. `diagonal`:
 /// its diagonal alone.
 static LogicalResult derive(newton::SystemOp system, bool diagonal) {
@@ -95,9 +108,14 @@ static LogicalResult derive(newton::SystemOp system, bool diagonal) {
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
   if (failed(simplifyRegion(system, system.getJacobian()))) // what only a zero entry used
     return failure();
-  newton::StructureAttr structure = jacobianStructure(k, entries, system, block);
+  SmallVector<int64_t> values = shareValues(block);
+  // What only an entry used that is another one's equal.
+  if (failed(simplifyRegion(system, system.getJacobian())))
+    return failure();
+  newton::StructureAttr structure = jacobianStructure(k, entries, values, system, block);
   if (diagonal) // of the Jacobian itself nothing is known
-    structure = newton::StructureAttr::get(system.getContext(), entries, structure.getCarry(),
+    structure = newton::StructureAttr::get(system.getContext(), entries, structure.getValues(),
+                                           structure.getCarry(), structure.getNumbers(),
                                            structure.getBlocks(), /*linear=*/false,
                                            /*constant=*/false);
   system.setStructureAttr(structure);
@@ -111,7 +129,8 @@ struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
 
   void runOnOperation() override {
     for (auto system : getOperation().ops<newton::SystemOp>())
-      if (!system.hasJacobian() && failed(derive(system, system.numStates() > maxBlock)))
+      if (!system.getPhase() && !system.hasJacobian() &&
+          failed(derive(system, system.numStates() > maxBlock)))
         return signalPassFailure();
   }
 };

@@ -99,10 +99,10 @@ std::shared_ptr<const DenseSystem> expandDense(const rnn_system_desc& system,
                system.cost.jacobian_throughput * states};
   if (system.diagonal) {
     for (uint32_t i = 0; i < desc.states; ++i) {
-      dense->carryIndex.insert(dense->carryIndex.end(), {i, i});
+      dense->carry.push_back({i, i, i, 1});
     }
-    desc.carry = desc.states;
-    desc.carry_index = dense->carryIndex.data();
+    desc.carry = desc.carry_places = desc.states;
+    desc.carry_place = dense->carry.data();
   }
   return dense;
 }
