@@ -120,7 +120,10 @@ constexpr CodeText kCodes[] = {
      "and the\n"
      "block is too large for the product of its Jacobians: that costs k^3 for k states. The cell "
      "runs\n"
-     "sequentially, vectorised over lanes. Recurrent weights that are element-wise (diagonal), or "
+     "sequentially, vectorised over lanes; --schedule parallel corrects with the diagonal of the "
+     "Jacobian\n"
+     "alone, which takes more sweeps and gives the same answer. Recurrent weights that are "
+     "element-wise (diagonal), or "
      "one small\n"
      "block a head (R : [heads, 4, 4]), let all steps be solved at once."},
     {"RNN0402", "unrolls too far",

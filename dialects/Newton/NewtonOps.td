@@ -154,13 +154,15 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
     `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
-    that `structure` speaks of. Every scalar has the compute type. With a `phase` the system is a
+    that `structure` speaks of. Every scalar has the compute type. With `diagonal` the region yields
+    the diagonal of the Jacobian alone, as if the states were uncoupled: an approximation, which
+    costs sweeps and changes no answer. With a `phase` the system is a
     map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        OptionalAttr<Newton_Structure>:$structure,
-                       OptionalAttr<Newton_PhaseAttr>:$phase);
+                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
@@ -187,22 +189,26 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
     previous states, the inputs, the params, the new states, the outputs and the temporaries, whose
     axes are the block axes of the slot; a temporary lists the block dims of its axes. The region
     writes every element of the new states and outputs once and reads no new state. Numbers are
-    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md.
+    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md. `diagonal`, once
+    derived, takes the arguments of `step` and then an array for each of the states, in which it
+    writes, once an element, an approximation of how much the new state's element changes with the
+    old one's. It reads what `step` left in the temporaries, and no new state.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        ArrayAttr:$temporaries, OptionalAttr<Newton_PhaseAttr>:$phase);
-  let regions = (region SizedRegion<1>:$step);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$diagonal);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
     `inputs` $inputs `params` $params `outputs` $outputs `temporaries` $temporaries
-    attr-dict-with-keyword `step` $step
+    attr-dict-with-keyword `step` $step (`diagonal` $diagonal^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block& stepBlock() { return getStep().front(); }
+    bool hasDiagonal() { return !getDiagonal().empty(); }
     /// The block dims of a slot's every-axes, by number.
     ::llvm::SmallVector<int64_t> blockDimsOf(SlotAttr slot);
     /// The block dims of each memref of the region, in the order of its arguments.

@@ -383,6 +383,12 @@ private:
     if (!system.carry_place) {
       fail("`carry_place` is null");
     }
+    for (uint32_t p = 0; system.diagonal && p < system.carry_places; ++p) {
+      if (system.carry_place[p].row != system.carry_place[p].column) {
+        fail("`carry_place` has ({}, {}), which is not on the diagonal", system.carry_place[p].row,
+             system.carry_place[p].column);
+      }
+    }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);
     }

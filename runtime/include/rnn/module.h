@@ -130,11 +130,17 @@ typedef struct rnn_system_desc {
   const rnn_carry_place* carry_place; /* [carry_places] */
   uint32_t linear;                    /* the Jacobian depends on no state */
   uint32_t constant;                  /* nor on an input: it depends on the params alone */
+  /* Nonzero: what shoot_jacobian multiplies is not the Jacobian but an approximation of its
+   * diagonal: more sweeps, the same fixed point. The parallel schedule then runs where it is asked
+   * for only. The places are the diagonal; of a dense system there are none here, and the plan
+   * makes one for each state, with a number of its own. */
+  uint32_t diagonal;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
-  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
-   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  /* A dense system has block dims, loops over them, and no carry but a `diagonal`. `states` and the
+   * other counts are those of the slots; sizes, and with them the number of scalars, come with the
+   * plan. */
   uint32_t block_rank; /* 0: every slot is one scalar */
   const char* const* block_dims;
   const int64_t* block_sizes; /* -1: bound by the plan */
