@@ -69,6 +69,7 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
                              newton::RoleAttr::get(builder.getContext(), role),
                              SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
                              builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
-                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr());
+                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
+                             state ? state.getStartAttr() : FlatSymbolRefAttr());
   }
 }

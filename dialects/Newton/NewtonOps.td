@@ -91,7 +91,15 @@ class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, m
 def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` are the user's hints to whoever plans the memory of training: names that
+    values of the steps bear as locations, and states and outputs. `tolerance`, `max_sweeps` and
+    `chunk` are what the file wishes of a plan that is told nothing else.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
+  let hasVerifier = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -105,13 +113,15 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
-    among them. `fill` is a state's value before the first step, or an input's before the start.
+    among them. `fill` is a state's value before the first step, or an input's before the start;
+    `start` names the param that is a state's value instead, broadcast from the right.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden);
-  let assemblyFormat =
-      "$role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? attr-dict";
+                       UnitAttr:$hidden, OptionalAttr<FlatSymbolRefAttr>:$start);
+  let assemblyFormat = [{
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`start` $start^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -119,6 +119,12 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   module.tensor = tensors.data();
   module.systems = systems.size();
   module.system = systems.data();
+  if (auto tolerance = cell.getTolerance()) {
+    module.solve.has_tolerance = 1;
+    module.solve.tolerance = tolerance->convertToDouble();
+  }
+  module.solve.max_sweeps = cell.getMaxSweeps().value_or(0);
+  module.solve.chunk = cell.getChunk().value_or(0);
   module.resolve_context = this;
   module.resolve = [](void* self, uint32_t system, uint32_t kernel, uint32_t jacobian) {
     return static_cast<HostCell*>(self)->resolve(system, kernel, jacobian != 0);
@@ -134,8 +140,11 @@ void HostCell::describeTensors() {
     auto& size = sizes.emplace_back(tensor.getSizes().begin(), tensor.getSizes().end());
     tensors.push_back({text(tensor.getSymName()), static_cast<rnn_role>(tensor.getRole()),
                        static_cast<uint32_t>(dims.size()), dims.data(), size.data(),
-                       tensor.getFill().convertToDouble(), tensor.getHidden()});
+                       tensor.getFill().convertToDouble(), tensor.getHidden(), 0});
   }
+  for (auto tensor : cell.ops<newton::TensorOp>())
+    if (auto start = tensor.getStart())
+      tensors[tensorIndex[tensor.getSymName()]].start = 1 + tensorIndex.lookup(*start);
 }
 
 std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {

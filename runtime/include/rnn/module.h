@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RNN_ABI_VERSION 1u
+#define RNN_ABI_VERSION 2u
 #define RNN_MAX_RANK 6
 
 typedef enum rnn_dtype { RNN_F32 = 0, RNN_F64 = 1, RNN_BF16 = 2, RNN_F16 = 3 } rnn_dtype;
@@ -36,6 +36,8 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
+  uint32_t start; /* 1 + the number of the param that a state has before the first step instead
+                     of `fill`; its axes broadcast from the right. 0: none */
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
@@ -126,6 +128,14 @@ typedef struct rnn_system_desc {
   const rnn_temporary* temporary;
 } rnn_system_desc;
 
+/* What the cell's file wishes of a plan; what the plan is told wins. */
+typedef struct rnn_solve_hints {
+  uint32_t has_tolerance; /* whether `tolerance` holds */
+  double tolerance;
+  int64_t max_sweeps; /* 0: none. For tolerances above 0 */
+  int64_t chunk;      /* 0: none. Steps a chunk, where time is solved in parallel */
+} rnn_solve_hints;
+
 typedef struct rnn_module_table {
   uint32_t abi_version; /* RNN_ABI_VERSION */
   uint32_t size;        /* sizeof(rnn_module_table) of the writer */
@@ -138,6 +148,7 @@ typedef struct rnn_module_table {
    * kernel is there. Returns null on failure. Thread-safe. */
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
+  rnn_solve_hints solve;
 } rnn_module_table;
 
 #ifdef __cplusplus
