@@ -38,6 +38,9 @@ KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool 
   return {width, true, target.fma, spills ? narrow : width};
 }
 
+/// Operations of a step from which on there is a kernel of one vector only.
+constexpr int64_t kLongStep = 2000;
+
 /// A multiply-add of a dense block with one vector: two operands are loaded for it.
 constexpr double kCyclesAParam = 1;
 
@@ -199,7 +202,10 @@ rnn_system_desc HostCell::describe(SystemT system) {
 void HostCell::addKernels(rnn_system_desc& desc, Type compute, int64_t wide) {
   int64_t narrow = target.narrow(compute.getIntOrFloatBitWidth());
   auto& list = kernels.emplace_back();
-  for (int64_t width : {narrow, wide})
+  SmallVector<int64_t> widths{narrow};
+  if (wide > narrow)
+    widths.push_back(wide);
+  for (int64_t width : widths)
     list.push_back(
         {compute.isF64() ? RNN_F64 : RNN_F32, static_cast<uint32_t>(width), nullptr, nullptr});
   desc.kernels = list.size();
@@ -221,7 +227,11 @@ void HostCell::describeScalars(newton::SystemOp system) {
                kNanosecondsPerCycle *
                    (jacobian.throughput + 0.5 * static_cast<double>(compositionOperations(system)) +
                     kCarryInMemory * std::max<int64_t>(0, desc.carry - kCarryInRegisters))};
-  addKernels(desc, system.getCompute(), target.wide(system.getCompute().getIntOrFloatBitWidth()));
+  // A long step keeps the machine busy with one vector; four beside each other are four times the
+  // code, and take more than four times as long to compile.
+  unsigned bits = system.getCompute().getIntOrFloatBitWidth();
+  bool isLong = step.operations > kLongStep;
+  addKernels(desc, system.getCompute(), isLong ? target.narrow(bits) : target.wide(bits));
   systems.push_back(desc);
   ops.push_back(system);
 }

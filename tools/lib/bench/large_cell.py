@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-STATES = "abcd"
+STATES = "abce"
 
 
 def cell(equations, seed=1):
