@@ -2,8 +2,10 @@
 
 #include "Analysis/LaneAxes.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 #include <numeric>
 
@@ -17,7 +19,7 @@ namespace {
 /// the axes that run together, and remembers who contracts them.
 class AxisGraph {
 public:
-  explicit AxisGraph(CellOp cell) : cell(cell) {
+  AxisGraph(CellOp cell, llvm::function_ref<bool(Operation*)> ignore) : cell(cell) {
     for (StateOp state : cell.decls<StateOp>()) {
       stateIndex[state] = states.size();
       states.push_back(state);
@@ -26,7 +28,8 @@ public:
     stateParent.resize(states.size());
     std::iota(stateParent.begin(), stateParent.end(), 0u);
     for (Operation& op : cell.getStep().getBody().front())
-      visit(&op);
+      if (!ignore(&op))
+        visit(&op);
   }
 
   CellOp cell;
@@ -154,8 +157,8 @@ private:
 
 } // namespace
 
-LaneAxes::LaneAxes(CellOp cell) {
-  AxisGraph graph(cell);
+LaneAxes::LaneAxes(CellOp cell, llvm::function_ref<bool(Operation*)> ignore) {
+  AxisGraph graph(cell, ignore);
   llvm::MapVector<unsigned, StateGroup> byGroup;
   for (StateOp state : graph.states)
     byGroup[graph.group(graph.stateIndex[state])].states.push_back(state);
@@ -199,11 +202,16 @@ LaneAxes::LaneAxes(CellOp cell) {
     }
   }
   // An output belongs to the group of the states that it reads, one that reads none to the first.
-  for (OutputOp output : cell.decls<OutputOp>()) {
-    auto it = graph.outputState.find(output);
+  llvm::DenseSet<StringAttr> set;
+  for (auto output : cell.getStep().getBody().front().getOps<SetOutputOp>())
+    set.insert(output.getNameAttr().getAttr());
+  for (Operation& output : cell.getBody().front()) {
+    if (!isa<OutputOp, HoistedOp>(output) || !set.contains(SymbolTable::getSymbolName(&output)))
+      continue;
+    auto it = graph.outputState.find(&output);
     unsigned state = it == graph.outputState.end() ? 0 : it->second;
     if (!byGroup.empty())
-      byGroup[graph.group(state)].outputs.push_back(output);
+      byGroup[graph.group(state)].outputs.push_back(&output);
   }
   for (auto& [root, group] : byGroup)
     groups_.push_back(std::move(group));
@@ -212,4 +220,26 @@ LaneAxes::LaneAxes(CellOp cell) {
 ArrayRef<int64_t> LaneAxes::axesOf(Value value) const {
   auto it = values_.find(value);
   return it == values_.end() ? ArrayRef<int64_t>() : ArrayRef<int64_t>(it->second);
+}
+
+bool LaneAxes::place(Type output, Value value, const StateGroup& group, bool anyBlockAxis,
+                     SmallVectorImpl<int64_t>& laneOfAxis) const {
+  auto type = cast<ArrayType>(output), from = cast<ArrayType>(value.getType());
+  ArrayRef<int64_t> known = axesOf(value);
+  unsigned offset = type.getRank() - from.getRank();
+  llvm::SmallSet<int64_t, 8> used;
+  laneOfAxis.assign(type.getRank(), -1);
+  for (unsigned i = offset; i < type.getRank() && !known.empty(); ++i)
+    if ((laneOfAxis[i] = known[i - offset]) >= 0)
+      used.insert(laneOfAxis[i]);
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    for (auto [axis, dim] : llvm::enumerate(group.lanes))
+      if (laneOfAxis[i] < 0 && !used.contains(axis) && type.getDims()[i].matches(dim)) {
+        laneOfAxis[i] = axis;
+        used.insert(axis);
+      }
+  bool isFixed = llvm::all_of(llvm::zip(type.getDims(), laneOfAxis), [](auto pair) {
+    return std::get<1>(pair) >= 0 || !std::get<0>(pair).isFree();
+  });
+  return (anyBlockAxis || isFixed) && used.size() == group.lanes.size();
 }

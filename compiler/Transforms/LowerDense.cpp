@@ -63,9 +63,10 @@ struct Frame {
 
 class DenseLowering {
 public:
-  DenseLowering(CellOp cell, const StateGroup& group, const LaneAxes& axes, Type compute)
-      : cell(cell), group(group), axes(axes), compute(compute), b(cell.getContext()),
-        loc(cell.getLoc()) {}
+  DenseLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
+                Type compute)
+      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
+        compute(compute), b(cell.getContext()), loc(cell.getLoc()) {}
 
   LogicalResult lower(Block& into);
 
@@ -101,7 +102,9 @@ private:
   Value read(Value value, const Frame& own);
   void write(const Array& to, const Frame& frame, Value value);
 
+  const Equations& equations;
   CellOp cell;
+  Block& step;
   const StateGroup& group;
   const LaneAxes& axes;
   Type compute;
@@ -142,9 +145,8 @@ static bool isStretched(Value value, ArrayRef<DimAttr> dims, const Lanes& lanes)
 }
 
 LogicalResult DenseLowering::listResults() {
-  auto body = [&] { return &cell.getStep().getBody().front(); };
   for (StateOp state : group.states)
-    for (auto set : body()->getOps<SetStateOp>())
+    for (auto set : step.getOps<SetStateOp>())
       if (set.getName() == state.getSymName()) {
         auto lanes = group.axes.lookup(state);
         Lanes along(lanes.begin(), lanes.end());
@@ -153,17 +155,17 @@ LogicalResult DenseLowering::listResults() {
                                SmallVector<DimAttr>(cast<ArrayType>(state.getType()).getDims()),
                                along, state.getLoc()}});
       }
-  for (OutputOp output : group.outputs)
-    for (auto set : body()->getOps<SetOutputOp>())
-      if (set.getName() == output.getSymName()) {
+  for (Operation* output : group.outputs)
+    for (auto set : step.getOps<SetOutputOp>())
+      if (set.getName() == SymbolTable::getSymbolName(output)) {
+        auto type = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue());
         SmallVector<int64_t> lanes;
-        if (failed(outputAxes(output, set.getValue(), group, axes, true, lanes)))
+        if (failed(outputAxes(output, type, set.getValue(), group, axes, true, lanes)))
           return failure();
         Lanes along(lanes.begin(), lanes.end());
         outputs.push_back({set.getValue(),
-                           {slot(set.getNameAttr(), along, 0),
-                            SmallVector<DimAttr>(cast<ArrayType>(output.getType()).getDims()),
-                            along, output.getLoc()}});
+                           {slot(set.getNameAttr(), along, 0), SmallVector<DimAttr>(type.getDims()),
+                            along, output->getLoc()}});
       }
   return success();
 }
@@ -211,7 +213,7 @@ void DenseLowering::demand() {
         isStretched(value, result.to.dims, result.to.lanes))
       roots.insert(seen);
   }
-  for (Operation& op : llvm::reverse(cell.getStep().getBody().front())) {
+  for (Operation& op : llvm::reverse(step)) {
     if (op.getNumResults() == 0 || isLeaf(op.getResult(0)))
       continue;
     Value value = op.getResult(0);
@@ -255,7 +257,7 @@ void DenseLowering::addLeaf(Operation& op, const Seen& seen) {
 void DenseLowering::listArrays() {
   for (const Result& state : nextStates)
     states.push_back(state.to);
-  for (Operation& op : cell.getStep().getBody().front()) {
+  for (Operation& op : step) {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);
@@ -318,12 +320,11 @@ void DenseLowering::createSystem(Block& into) {
     dimSizes.push_back(dim.getSize());
   }
   b.setInsertionPointToEnd(&into);
-  std::string name = (cell.getSymName() + "_" + StateOp(group.states.front()).getSymName()).str();
   auto system = newton::DenseSystemOp::create(
-      b, loc, b.getStringAttr(name), TypeAttr::get(compute), b.getArrayAttr(laneAxes),
-      b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes), b.getArrayAttr(slots[0]),
-      b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]), b.getArrayAttr(slots[3]),
-      b.getArrayAttr(temporaryDims));
+      b, loc, b.getStringAttr(equations.name(group)), TypeAttr::get(compute),
+      b.getArrayAttr(laneAxes), b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes),
+      b.getArrayAttr(slots[0]), b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]),
+      b.getArrayAttr(slots[3]), b.getArrayAttr(temporaryDims), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   for (size_t i = 0; i < blockDims.size(); ++i)
     sizes.push_back(block.addArgument(b.getIndexType(), loc));
@@ -523,7 +524,7 @@ void DenseLowering::buildRoot(Operation* op, const Seen& root) {
 }
 
 void DenseLowering::buildStep() {
-  for (Operation& op : cell.getStep().getBody().front()) {
+  for (Operation& op : step) {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);
@@ -548,7 +549,7 @@ LogicalResult DenseLowering::lower(Block& into) {
   return success();
 }
 
-LogicalResult rnnc::lowerDense(CellOp cell, const StateGroup& group, const LaneAxes& axes,
-                               Type compute, Block& into) {
-  return DenseLowering(cell, group, axes, compute).lower(into);
+LogicalResult rnnc::lowerDense(const Equations& equations, const StateGroup& group,
+                               const LaneAxes& axes, Type compute, Block& into) {
+  return DenseLowering(equations, group, axes, compute).lower(into);
 }

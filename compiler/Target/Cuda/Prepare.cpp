@@ -46,8 +46,8 @@ void keepOneEntry(newton::SystemOp system) {
       arith::ConstantOp::create(b, system.getLoc(), b.getFloatAttr(system.getCompute(), 0));
   yield->insertOperands(yield->getNumOperands(), zero);
   system.setStructureAttr(newton::StructureAttr::get(
-      system.getContext(), {0, 0}, structure.getCarry(), structure.getBlocks(),
-      structure.getLinear(), structure.getConstant()));
+      system.getContext(), {0, 0}, {1}, structure.getCarry(), structure.getNumbers(),
+      structure.getBlocks(), structure.getLinear(), structure.getConstant()));
 }
 
 /// Removes what nothing reads; last ops first.
@@ -89,14 +89,6 @@ private:
 };
 
 } // namespace
-
-/// `h` one step back is h_prev, two steps back h_prev2.
-static std::string slotName(newton::SlotAttr slot, int64_t back) {
-  std::string name = slot.display();
-  if (back == 0)
-    return name;
-  return name + "_prev" + (back > 1 ? std::to_string(back) : "");
-}
 
 void Namer::give(Value value, const std::string& wanted) {
   names[value] = scope.unique(wanted);
@@ -141,6 +133,7 @@ FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vect
                                               NameScope& unit) {
   PreparedSystem prepared;
   prepared.stored = std::move(stored);
+  prepared.reads = readsOf(cast<newton::CellOp>(system->getParentOp()), system.getInputs());
   prepared.op = cast<newton::SystemOp>(system->clone());
   newton::SystemOp op = *prepared.op;
   if (op.hasJacobian()) {
