@@ -440,7 +440,10 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Type type = compute == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());
     for (CellOp cell : llvm::make_early_inc_range(getOperation().getOps<CellOp>())) {
       builder.setInsertionPoint(cell);
-      auto lowered = newton::CellOp::create(builder, cell.getLoc(), cell.getSymName());
+      auto lowered =
+          newton::CellOp::create(builder, cell.getLoc(), cell.getSymNameAttr(), cell.getSaveAttr(),
+                                 cell.getRecomputeAttr(), cell.getToleranceAttr(),
+                                 cell.getMaxSweepsAttr(), cell.getChunkAttr());
       Block& body = lowered.getBody().emplaceBlock();
       declareTensors(cell, body);
       if (failed(lowerStages(cell, Phase::Call, type, body)) ||

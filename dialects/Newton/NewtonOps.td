@@ -120,7 +120,15 @@ class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, m
 def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` are the user's hints to whoever plans the memory of training: names that
+    values of the steps bear as locations, and states and outputs. `tolerance`, `max_sweeps` and
+    `chunk` are what the file wishes of a plan that is told nothing else.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
+  let hasVerifier = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -136,15 +144,18 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
-    among them. `fill` is a state's value before the first step, or an input's before the start.
+    among them. `fill` is a state's value before the first step, or an input's before the start;
+    `start` names the param that is a state's value instead, broadcast from the right.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
     stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden, OptionalAttr<StrAttr>:$holds);
+                       UnitAttr:$hidden, OptionalAttr<FlatSymbolRefAttr>:$start,
+                       OptionalAttr<StrAttr>:$holds);
   let assemblyFormat = [{
-    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`=` $holds^)? attr-dict
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`start` $start^)?
+    (`=` $holds^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -131,6 +131,12 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   return dims;
 }
 
+bool rnnc::rnn::broadcastsTo(ArrayRef<DimAttr> from, ArrayRef<DimAttr> to) {
+  FailureOr<SmallVector<DimAttr>> dims = broadcast(from, to);
+  return succeeded(dims) &&
+         llvm::equal(*dims, to, [](DimAttr a, DimAttr b) { return a.matches(b); });
+}
+
 ArrayType rnnc::rnn::reducedType(ArrayType type, uint64_t axis, bool keep) {
   SmallVector<DimAttr> dims(type.getDims());
   if (keep)

@@ -120,12 +120,20 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
     return failure();
   shape.source = prepared->reads.source;
   shape.back = prepared->reads.back;
-  auto policy = choosePolicy(arch, shape,
-                             {.chunk = options.chunk,
-                              .chunks = options.chunks,
-                              .sequential = options.schedule == CudaSchedule::Sequential,
-                              .parallel = options.schedule == CudaSchedule::Parallel,
-                              .registers = options.staging == CudaStaging::Registers});
+  PolicyRequest request{.chunk = options.chunk,
+                        .chunks = options.chunks,
+                        .sequential = options.schedule == CudaSchedule::Sequential,
+                        .parallel = options.schedule == CudaSchedule::Parallel,
+                        .registers = options.staging == CudaStaging::Registers};
+  auto policy = choosePolicy(arch, shape, request);
+  if (auto wish = cell.getChunk(); policy && policy->chunks > 1 && !request.chunk && wish) {
+    request.chunk = *wish; // the file's: where it does not fit, the rule's own choice stands
+    request.chunks = policy->chunks;
+    if (auto wished = choosePolicy(arch, shape, request))
+      policy = std::move(wished);
+    else
+      llvm::consumeError(wished.takeError());
+  }
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back(PlacedSystem{std::move(*prepared), *policy, rank, bytes});
