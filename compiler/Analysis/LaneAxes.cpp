@@ -2,8 +2,8 @@
 
 #include "Analysis/LaneAxes.h"
 
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <numeric>
 
@@ -25,16 +25,20 @@ public:
     }
     stateParent.resize(states.size());
     std::iota(stateParent.begin(), stateParent.end(), 0u);
-    for (Operation& op : cell.getStep().getBody().front())
+    Block& step = cell.getStep().getBody().front();
+    for (Operation& op : step)
       visit(&op);
+    coupleTwins();
+    for (Operation& op : llvm::reverse(step))
+      trace(&op);
   }
 
   CellOp cell;
   SmallVector<StateOp> states;
   DenseMap<Operation*, unsigned> stateIndex;
-  DenseMap<Operation*, unsigned> first; // state -> its first node
-  DenseMap<Value, unsigned> valueFirst; // value that depends on a state -> its first node
-  DenseMap<Value, unsigned> valueState; // ... -> one state of its group
+  DenseMap<Operation*, unsigned> first;        // state -> its first node
+  llvm::MapVector<Value, unsigned> valueFirst; // value that depends on a state -> its first node
+  DenseMap<Value, unsigned> valueState;        // ... -> one state of its group
   llvm::MapVector<Operation*, unsigned> outputState;
   SmallVector<unsigned> parent, stateParent;
   SmallVector<Operation*> coupledBy; // by node: the contraction, null where none
@@ -48,6 +52,11 @@ public:
   unsigned group(unsigned state) { return find(stateParent, state); }
 
 private:
+  static ArrayRef<DimAttr> dimsOf(Value value) {
+    return cast<ArrayType>(value.getType()).getDims();
+  }
+  static unsigned rankOf(Value value) { return dimsOf(value).size(); }
+  Operation* declared(FlatSymbolRefAttr name) { return SymbolTable::lookupSymbolIn(cell, name); }
   unsigned addNodes(unsigned count) {
     unsigned firstNode = parent.size();
     for (unsigned i = 0; i < count; ++i) {
@@ -83,7 +92,7 @@ private:
 
   void visit(Operation* op) {
     if (auto read = dyn_cast<StateAtOp>(op)) {
-      auto state = cast<StateOp>(SymbolTable::lookupSymbolIn(cell, read.getNameAttr()));
+      auto state = cast<StateOp>(declared(read.getNameAttr()));
       valueFirst[read] = first[state];
       valueState[read] = stateIndex[state];
       return;
@@ -96,7 +105,7 @@ private:
       stateParent[group(valueState[value])] = group(valueState[dependent.front()]);
 
     if (auto set = dyn_cast<SetStateOp>(op)) {
-      auto state = cast<StateOp>(SymbolTable::lookupSymbolIn(cell, set.getNameAttr()));
+      auto state = cast<StateOp>(declared(set.getNameAttr()));
       if (dependent.empty())
         return;
       stateParent[group(stateIndex[state])] = group(valueState[set.getValue()]);
@@ -105,49 +114,113 @@ private:
     }
     if (auto set = dyn_cast<SetOutputOp>(op)) {
       if (!dependent.empty())
-        outputState[SymbolTable::lookupSymbolIn(cell, set.getNameAttr())] =
-            valueState[set.getValue()];
+        outputState[declared(set.getNameAttr())] = valueState[set.getValue()];
       return;
     }
     if (dependent.empty())
       return;
     Value result = op->getResult(0);
-    auto type = cast<ArrayType>(result.getType());
-    unsigned to = addNodes(type.getRank());
+    unsigned to = addNodes(cast<ArrayType>(result.getType()).getRank());
     valueFirst[result] = to;
     valueState[result] = valueState[dependent.front()];
-    if (auto matmul = dyn_cast<MatmulOp>(op))
-      return visitMatmul(matmul, to);
-    if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      unsigned from = valueFirst[reduce.getOperand()];
-      for (unsigned i = 0, j = 0; i < reduce.getOperand().getType().getRank(); ++i) {
-        if (i != reduce.getAxis()) {
-          join(to + j++, from + i);
-          continue;
-        }
-        couple(from + i, op);
-        j += reduce.getKeep(); // an axis of its own, with one place
-      }
-      return;
-    }
-    for (Value value : dependent)
-      joinBroadcast(value, to, type.getDims(), op);
+    for (OpOperand& operand : op->getOpOperands())
+      joinOperand(operand, to);
+    // What stands at a place of a cut or a joint is known for a fixed place only.
+    if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getDrop())
+      couple(to + slice.getAxis(), op);
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      couple(to + concat.getAxis(), op);
   }
 
-  void visitMatmul(MatmulOp op, unsigned to) {
-    unsigned rank = op.getLhs().getType().getRank(), batch = rank - 2;
-    bool vector = op.getRhs().getType().getRank() + 1 == rank;
-    if (auto it = valueFirst.find(op.getLhs()); it != valueFirst.end()) {
-      for (unsigned i = 0; i <= batch; ++i)
-        join(to + i, it->second + i);
-      couple(it->second + rank - 1, op);
+  void joinOperand(OpOperand& operand, unsigned to) {
+    auto from = valueFirst.find(operand.get());
+    if (from == valueFirst.end())
+      return;
+    for (unsigned axis = 0; axis < rankOf(operand.get()); ++axis) {
+      if (int64_t along = axisInResult(operand, axis); along >= 0)
+        join(to + along, from->second + axis);
+      else
+        couple(from->second + axis, operand.getOwner());
     }
-    if (auto it = valueFirst.find(op.getRhs()); it != valueFirst.end()) {
-      for (unsigned i = 0; i < batch; ++i)
-        join(to + i, it->second + i);
-      couple(it->second + batch, op);
-      if (!vector)
-        join(to + rank - 1, it->second + rank - 1);
+  }
+
+  /// Two axes of one value that run together meet, as in outer(h, h): its elements off the diagonal
+  /// are of two places of h.
+  void coupleTwins() {
+    for (auto [value, node] : valueFirst)
+      for (unsigned i = 0; i < rankOf(value) && !value.getDefiningOp<StateAtOp>(); ++i)
+        for (unsigned j = 0; j < i; ++j)
+          if (root(node + i) == root(node + j))
+            couple(node + i, value.getDefiningOp());
+  }
+
+  /// For a value that depends on no state: the nodes that run with each of its axes, for any user.
+  using Runs = SmallVector<llvm::SetVector<unsigned>, 4>;
+  DenseMap<Value, Runs> runs;
+
+  llvm::SetVector<unsigned>& runsWith(Value value, unsigned axis) {
+    auto [it, fresh] = runs.try_emplace(value);
+    if (fresh)
+      it->second.resize(rankOf(value));
+    return it->second[axis];
+  }
+
+  /// Backward: an array that is joined along a lane axis couples it, also where it depends on no
+  /// state. A cut of one may run with lanes, beginning at some element.
+  void trace(Operation* op) {
+    if (auto set = dyn_cast<SetStateOp>(op))
+      return traceSet(set.getValue(), cast<StateOp>(declared(set.getNameAttr())));
+    if (auto set = dyn_cast<SetOutputOp>(op))
+      return traceOutput(set.getValue(), cast<OutputOp>(declared(set.getNameAttr())));
+    if (op->getNumResults() == 0)
+      return;
+    Value result = op->getResult(0);
+    auto own = valueFirst.find(result);
+    if (auto concat = dyn_cast<ConcatOp>(op); concat && own == valueFirst.end())
+      for (unsigned node : runsWith(result, concat.getAxis()))
+        couple(node, op);
+    for (OpOperand& operand : op->getOpOperands()) {
+      if (valueFirst.contains(operand.get()))
+        continue;
+      for (unsigned axis = 0; axis < rankOf(operand.get()); ++axis) {
+        int64_t along = axisInResult(operand, axis);
+        auto slice = dyn_cast<SliceOp>(op);
+        if (slice && !slice.getDrop() && axis == slice.getAxis())
+          along = axis;
+        if (along < 0)
+          continue;
+        llvm::SetVector<unsigned> nodes;
+        if (own != valueFirst.end())
+          nodes.insert(own->second + along);
+        else
+          nodes = runsWith(result, along);
+        runsWith(operand.get(), axis).insert_range(nodes);
+      }
+    }
+  }
+
+  void traceSet(Value value, StateOp state) {
+    if (valueFirst.contains(value))
+      return;
+    ArrayRef<DimAttr> from = dimsOf(value), to = cast<ArrayType>(state.getType()).getDims();
+    for (unsigned axis = 0; axis < from.size(); ++axis)
+      if (unsigned along = axis + to.size() - from.size(); !from[axis].isOne() || to[along].isOne())
+        runsWith(value, axis).insert(first[state] + along);
+  }
+
+  /// Such an output runs with lanes of the first group's states, by their dims (see outputAxes).
+  void traceOutput(Value value, OutputOp output) {
+    if (valueFirst.contains(value) || states.empty())
+      return;
+    ArrayRef<DimAttr> from = dimsOf(value);
+    ArrayRef<DimAttr> to = cast<ArrayType>(output.getType()).getDims();
+    for (StateOp state : states) {
+      if (group(stateIndex[state]) != group(0))
+        continue;
+      for (auto [place, dim] : llvm::enumerate(cast<ArrayType>(state.getType()).getDims()))
+        for (unsigned axis = 0; axis < from.size(); ++axis)
+          if (to[axis + to.size() - from.size()].matches(dim))
+            runsWith(value, axis).insert(first[state] + place);
     }
   }
 };

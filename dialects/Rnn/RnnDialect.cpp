@@ -131,15 +131,6 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   return dims;
 }
 
-ArrayType rnnc::rnn::reducedType(ArrayType type, uint64_t axis, bool keep) {
-  SmallVector<DimAttr> dims(type.getDims());
-  if (keep)
-    dims[axis] = DimAttr::get(StringAttr::get(type.getContext(), ""), 1);
-  else
-    dims.erase(dims.begin() + axis);
-  return type.withDims(dims);
-}
-
 FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,
                                                       ArrayRef<DimAttr> rhs) {
   if (lhs.size() < 2)
