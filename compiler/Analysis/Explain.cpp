@@ -5,6 +5,7 @@
 #include "Analysis/Cost.h"
 #include "Analysis/Formula.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -82,11 +83,21 @@ static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
   out << "  structure   " << structure.describe() << "\n";
   explainPattern(system, out);
   const char* head = "  Jacobian    ";
-  auto entries = system.getJacobian().front().getTerminator()->getOperands();
+  auto values = system.getJacobian().front().getTerminator()->getOperands();
+  auto entryText = [&](int64_t value) {
+    Value entry = values[std::abs(value) - 1];
+    auto minus = entry.getDefiningOp<arith::NegFOp>();
+    if (value < 0 && minus)
+      return formula(minus.getOperand(), system);
+    std::string text = formula(entry, system);
+    if (value > 0)
+      return text;
+    return text.find(' ') == std::string::npos ? "-" + text : "-(" + text + ")";
+  };
   for (int64_t i = 0; i < structure.numEntries(); ++i) {
     out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
         << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = "
-        << formula(entries[i], system) << "\n";
+        << entryText(structure.getValues()[i]) << "\n";
     head = "              ";
   }
   if (structure.numEntries() == 0)

@@ -2,8 +2,10 @@
 
 #include "Analysis/LaneAxes.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 #include <numeric>
 
@@ -17,7 +19,7 @@ namespace {
 /// the axes that run together, and remembers who contracts them.
 class AxisGraph {
 public:
-  explicit AxisGraph(CellOp cell) : cell(cell) {
+  AxisGraph(CellOp cell, llvm::function_ref<bool(Operation*)> ignore) : cell(cell) {
     for (StateOp state : cell.decls<StateOp>()) {
       stateIndex[state] = states.size();
       states.push_back(state);
@@ -27,10 +29,14 @@ public:
     std::iota(stateParent.begin(), stateParent.end(), 0u);
     Block& step = cell.getStep().getBody().front();
     for (Operation& op : step)
-      visit(&op);
+      if (!ignore(&op))
+        visit(&op);
     coupleTwins();
-    for (Operation& op : llvm::reverse(step))
-      trace(&op);
+    for (Operation& op : llvm::reverse(step)) {
+      auto set = dyn_cast<SetOutputOp>(op);
+      if (!ignore(&op) && !(set && ignore(set.getValue().getDefiningOp())))
+        trace(&op);
+    }
   }
 
   CellOp cell;
@@ -171,7 +177,7 @@ private:
     if (auto set = dyn_cast<SetStateOp>(op))
       return traceSet(set.getValue(), cast<StateOp>(declared(set.getNameAttr())));
     if (auto set = dyn_cast<SetOutputOp>(op))
-      return traceOutput(set.getValue(), cast<OutputOp>(declared(set.getNameAttr())));
+      return traceOutput(set.getValue(), declared(set.getNameAttr()));
     if (op->getNumResults() == 0)
       return;
     Value result = op->getResult(0);
@@ -209,11 +215,11 @@ private:
   }
 
   /// Such an output runs with lanes of the first group's states, by their dims (see outputAxes).
-  void traceOutput(Value value, OutputOp output) {
+  void traceOutput(Value value, Operation* output) {
     if (valueFirst.contains(value) || states.empty())
       return;
     ArrayRef<DimAttr> from = dimsOf(value);
-    ArrayRef<DimAttr> to = cast<ArrayType>(output.getType()).getDims();
+    auto to = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue()).getDims();
     for (StateOp state : states) {
       if (group(stateIndex[state]) != group(0))
         continue;
@@ -227,8 +233,8 @@ private:
 
 } // namespace
 
-LaneAxes::LaneAxes(CellOp cell) {
-  AxisGraph graph(cell);
+LaneAxes::LaneAxes(CellOp cell, llvm::function_ref<bool(Operation*)> ignore) {
+  AxisGraph graph(cell, ignore);
   llvm::MapVector<unsigned, StateGroup> byGroup;
   for (StateOp state : graph.states)
     byGroup[graph.group(graph.stateIndex[state])].states.push_back(state);
@@ -272,11 +278,16 @@ LaneAxes::LaneAxes(CellOp cell) {
     }
   }
   // An output belongs to the group of the states that it reads, one that reads none to the first.
-  for (OutputOp output : cell.decls<OutputOp>()) {
-    auto it = graph.outputState.find(output);
+  llvm::DenseSet<StringAttr> set;
+  for (auto output : cell.getStep().getBody().front().getOps<SetOutputOp>())
+    set.insert(output.getNameAttr().getAttr());
+  for (Operation& output : cell.getBody().front()) {
+    if (!isa<OutputOp, HoistedOp>(output) || !set.contains(SymbolTable::getSymbolName(&output)))
+      continue;
+    auto it = graph.outputState.find(&output);
     unsigned state = it == graph.outputState.end() ? 0 : it->second;
     if (!byGroup.empty())
-      byGroup[graph.group(state)].outputs.push_back(output);
+      byGroup[graph.group(state)].outputs.push_back(&output);
   }
   for (auto& [root, group] : byGroup)
     groups_.push_back(std::move(group));
@@ -285,4 +296,65 @@ LaneAxes::LaneAxes(CellOp cell) {
 ArrayRef<int64_t> LaneAxes::axesOf(Value value) const {
   auto it = values_.find(value);
   return it == values_.end() ? ArrayRef<int64_t>() : ArrayRef<int64_t>(it->second);
+}
+
+bool LaneAxes::place(Type output, Value value, const StateGroup& group, bool anyBlockAxis,
+                     SmallVectorImpl<int64_t>& laneOfAxis) const {
+  if (!group.placed.empty()) {
+    laneOfAxis = group.placed;
+    return true;
+  }
+  auto type = cast<ArrayType>(output), from = cast<ArrayType>(value.getType());
+  ArrayRef<int64_t> known = axesOf(value);
+  unsigned offset = type.getRank() - from.getRank();
+  llvm::SmallSet<int64_t, 8> used;
+  laneOfAxis.assign(type.getRank(), -1);
+  for (unsigned i = offset; i < type.getRank() && !known.empty(); ++i)
+    if ((laneOfAxis[i] = known[i - offset]) >= 0)
+      used.insert(laneOfAxis[i]);
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    for (auto [axis, dim] : llvm::enumerate(group.lanes))
+      if (laneOfAxis[i] < 0 && !used.contains(axis) && type.getDims()[i].matches(dim)) {
+        laneOfAxis[i] = axis;
+        used.insert(axis);
+      }
+  bool isFixed = llvm::all_of(llvm::zip(type.getDims(), laneOfAxis), [](auto pair) {
+    return std::get<1>(pair) >= 0 || !std::get<0>(pair).isFree();
+  });
+  return (anyBlockAxis || isFixed) && used.size() == group.lanes.size();
+}
+
+SmallVector<bool> rnnc::joinedAxes(StageOp stage) {
+  auto set = stage.getSet();
+  Operation* array = SymbolTable::lookupSymbolIn(stage->getParentOp(), set.getNameAttr());
+  unsigned rank = cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getRank();
+  SmallVector<bool> joined(rank, false);
+  // For each axis of a value, as bits: the axes of the result that run with it.
+  DenseMap<Value, SmallVector<uint64_t>> runs;
+  auto runsOf = [&](Value value) -> SmallVector<uint64_t>& {
+    auto& axes = runs[value];
+    axes.resize(cast<ArrayType>(value.getType()).getRank(), 0);
+    return axes;
+  };
+  auto& own = runsOf(set.getValue());
+  for (unsigned axis = 0; axis < own.size(); ++axis)
+    own[axis] = uint64_t(1) << (axis + rank - own.size());
+  for (Operation& op : llvm::reverse(stage.getBody().front())) {
+    if (op.getNumResults() == 0)
+      continue;
+    SmallVector<uint64_t> result = runsOf(op.getResult(0));
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      for (unsigned axis = 0; axis < rank; ++axis)
+        joined[axis] = joined[axis] || (result[concat.getAxis()] >> axis & 1);
+    auto slice = dyn_cast<SliceOp>(op);
+    for (OpOperand& operand : op.getOpOperands()) {
+      auto& axes = runsOf(operand.get());
+      for (unsigned axis = 0; axis < axes.size(); ++axis) {
+        bool isCut = slice && !slice.getDrop() && axis == slice.getAxis();
+        if (int64_t along = isCut ? axis : axisInResult(operand, axis); along >= 0)
+          axes[axis] |= result[along];
+      }
+    }
+  }
+  return joined;
 }

@@ -130,11 +130,19 @@ constexpr CodeText kCodes[] = {
     {"RNN0402", "unrolls too far",
      "Block axes and contractions are unrolled into scalars; --limit operations=N raises the "
      "limit."},
-    {"RNN0403", "not supported yet: outputs across lanes",
-     "An output has the lane axes of the states that it reads. Readouts over lanes come later."},
-    {"RNN0404", "not supported yet: hoisted contraction",
-     "A contraction that depends on no state belongs before the recurrence; pass its result as an "
-     "input."},
+    {"RNN0403", "an output that no lane can compute",
+     "Outputs that have other axes than their states are moved behind the solve by the hoist pass. "
+     "IR in the\n"
+     "Rnn dialect that goes around that pass has to give an output the lane axes of its states."},
+    {"RNN0404", "a contraction over a free axis inside the recurrence",
+     "What depends on no state is contracted before the solve, but here a new state needs a sum "
+     "over "
+     "an axis\n"
+     "that no state has, of something that depends on the state. Its size is only known when the "
+     "cell is called,\n"
+     "so the step becomes loops, which run sequentially. With a size in the file (dim k = 4) the "
+     "contraction is\n"
+     "unrolled, and all steps can be solved at once."},
     {"RNN0499", "rejected by a later phase",
      "A pass of the compiler refused the cell; the message says why."},
     {"RNN0501", "no CUDA text for an operation",

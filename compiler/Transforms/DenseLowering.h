@@ -3,6 +3,7 @@
 
 #include "Analysis/LaneAxes.h"
 #include "Newton/Newton.h"
+#include "Transforms/Boundary.h"
 #include "Transforms/Elements.h"
 #include "Transforms/Scalars.h"
 
@@ -54,9 +55,10 @@ struct Frame {
 
 class DenseLowering {
 public:
-  DenseLowering(rnn::CellOp cell, const StateGroup& group, const LaneAxes& axes, mlir::Type compute)
-      : cell(cell), group(group), axes(axes), compute(compute), b(cell.getContext()),
-        loc(cell.getLoc()) {}
+  DenseLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
+                mlir::Type compute)
+      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
+        compute(compute), b(cell.getContext()), loc(cell.getLoc()) {}
 
   mlir::LogicalResult lower(mlir::Block& into);
 
@@ -96,7 +98,9 @@ private:
   mlir::Value read(mlir::Value value, const Frame& own);
   void write(const Array& to, const Frame& frame, mlir::Value value);
 
+  const Equations& equations;
   rnn::CellOp cell;
+  mlir::Block& step;
   const StateGroup& group;
   const LaneAxes& axes;
   mlir::Type compute;

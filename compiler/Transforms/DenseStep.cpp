@@ -248,7 +248,7 @@ void DenseLowering::buildRoot(Operation* op, const Seen& root) {
 }
 
 void DenseLowering::buildStep() {
-  for (Operation& op : cell.getStep().getBody().front()) {
+  for (Operation& op : step) {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);

@@ -70,6 +70,19 @@ static bool isZero(Value value) {
   return !value || (matchPattern(value, m_Constant(&number)) && number.getValue().isZero());
 }
 
+/// Of entries that are equal or opposite only the first is yielded. Returns the signed value of
+/// each.
+static SmallVector<int64_t> shareValues(Block& block) {
+  Operation* yield = block.getTerminator();
+  SmallVector<int64_t> values = numberValues(block, yield->getOperands());
+  SmallVector<Value> firsts;
+  for (auto [value, entry] : llvm::zip(values, yield->getOperands()))
+    if (value == static_cast<int64_t>(firsts.size()) + 1)
+      firsts.push_back(entry);
+  yield->setOperands(firsts);
+  return values;
+}
+
 /// The Jacobian as a dense list of entries, then the list of those that are not zero.
 static LogicalResult derive(newton::SystemOp system) {
   int64_t k = system.numStates();
@@ -111,7 +124,10 @@ static LogicalResult derive(newton::SystemOp system) {
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
   if (failed(simplify(system))) // what only a zero entry used
     return failure();
-  system.setStructureAttr(jacobianStructure(k, entries, system, block));
+  SmallVector<int64_t> values = shareValues(block);
+  if (failed(simplify(system))) // what only an entry used that is another one's equal
+    return failure();
+  system.setStructureAttr(jacobianStructure(k, entries, values, system, block));
   return success();
 }
 
@@ -121,7 +137,8 @@ struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
 
   void runOnOperation() override {
     for (auto system : getOperation().ops<newton::SystemOp>())
-      if (!system.hasJacobian() && system.numStates() <= maxBlock && failed(derive(system)))
+      if (!system.getPhase() && !system.hasJacobian() && system.numStates() <= maxBlock &&
+          failed(derive(system)))
         return signalPassFailure();
   }
 };

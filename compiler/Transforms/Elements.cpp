@@ -2,6 +2,8 @@
 
 #include "Transforms/Elements.h"
 
+#include "Analysis/Hoisting.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -16,17 +18,6 @@ Index rnnc::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to
     if (dims[i].isOne() && !to[offset + i].isOne())
       result[i] = Place::fixed(0);
   return result;
-}
-
-int64_t rnnc::contractedSize(Operation* op) {
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getOperand().getType().getDims()[reduce.getAxis()].getSize();
-  auto matmul = dyn_cast<MatmulOp>(op);
-  if (!matmul)
-    return 1;
-  ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims();
-  DimAttr rhs = matmul.getRhs().getType().getDims()[lhs.size() - 2];
-  return lhs.back().isFree() ? rhs.getSize() : lhs.back().getSize();
 }
 
 /// A lane axis along a cut goes on from where the cut begins.

@@ -29,10 +29,6 @@ using Element = std::pair<mlir::Value, Index>;
 /// lane axis.
 Index broadcastIndex(mlir::Value value, const Index& index, llvm::ArrayRef<rnn::DimAttr> to);
 
-/// The size of the axis that an op contracts, 1 where it contracts none; kFree where nobody fixed
-/// it.
-int64_t contractedSize(mlir::Operation* op);
-
 /// The index into the only operand, or into the one operand of a concat, that an element of an op
 /// that moves elements comes from. A concat's axis is never a lane axis (LaneAxes).
 Element movedElement(mlir::Operation* op, const Index& index);

@@ -45,9 +45,8 @@ static Lanes lanesOf(ArrayRef<int64_t> axes) {
 }
 
 LogicalResult DenseLowering::listResults() {
-  auto body = [&] { return &cell.getStep().getBody().front(); };
   for (StateOp state : group.states)
-    for (auto set : body()->getOps<SetStateOp>())
+    for (auto set : step.getOps<SetStateOp>())
       if (set.getName() == state.getSymName()) {
         Lanes along = lanesOf(group.axes.lookup(state));
         nextStates.push_back({set.getValue(),
@@ -55,17 +54,17 @@ LogicalResult DenseLowering::listResults() {
                                SmallVector<DimAttr>(cast<ArrayType>(state.getType()).getDims()),
                                along, state.getLoc()}});
       }
-  for (OutputOp output : group.outputs)
-    for (auto set : body()->getOps<SetOutputOp>())
-      if (set.getName() == output.getSymName()) {
+  for (Operation* output : group.outputs)
+    for (auto set : step.getOps<SetOutputOp>())
+      if (set.getName() == SymbolTable::getSymbolName(output)) {
+        auto type = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue());
         SmallVector<int64_t> lanes;
-        if (failed(outputAxes(output, set.getValue(), group, axes, true, lanes)))
+        if (failed(outputAxes(output, type, set.getValue(), group, axes, true, lanes)))
           return failure();
         Lanes along = lanesOf(lanes);
         outputs.push_back({set.getValue(),
-                           {slot(set.getNameAttr(), along, 0),
-                            SmallVector<DimAttr>(cast<ArrayType>(output.getType()).getDims()),
-                            along, output.getLoc()}});
+                           {slot(set.getNameAttr(), along, 0), SmallVector<DimAttr>(type.getDims()),
+                            along, output->getLoc()}});
       }
   return success();
 }
@@ -127,7 +126,7 @@ void DenseLowering::demand() {
         isStretched(value, result.to.dims, result.to.lanes))
       roots.insert(seen);
   }
-  for (Operation& op : llvm::reverse(cell.getStep().getBody().front())) {
+  for (Operation& op : llvm::reverse(step)) {
     if (op.getNumResults() == 0 || isLeaf(op.getResult(0)))
       continue;
     Value value = op.getResult(0);
@@ -173,7 +172,7 @@ void DenseLowering::addLeaf(Operation& op, const Seen& seen) {
 void DenseLowering::listArrays() {
   for (const Result& state : nextStates)
     states.push_back(state.to);
-  for (Operation& op : cell.getStep().getBody().front()) {
+  for (Operation& op : step) {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);
@@ -236,12 +235,11 @@ void DenseLowering::createSystem(Block& into) {
     dimSizes.push_back(dim.getSize());
   }
   b.setInsertionPointToEnd(&into);
-  std::string name = (cell.getSymName() + "_" + StateOp(group.states.front()).getSymName()).str();
   auto system = newton::DenseSystemOp::create(
-      b, loc, b.getStringAttr(name), TypeAttr::get(compute), b.getArrayAttr(laneAxes),
-      b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes), b.getArrayAttr(slots[0]),
-      b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]), b.getArrayAttr(slots[3]),
-      b.getArrayAttr(temporaryDims));
+      b, loc, b.getStringAttr(equations.name(group)), TypeAttr::get(compute),
+      b.getArrayAttr(laneAxes), b.getArrayAttr(dimNames), b.getDenseI64ArrayAttr(dimSizes),
+      b.getArrayAttr(slots[0]), b.getArrayAttr(slots[1]), b.getArrayAttr(slots[2]),
+      b.getArrayAttr(slots[3]), b.getArrayAttr(temporaryDims), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   for (size_t i = 0; i < blockDims.size(); ++i)
     sizes.push_back(block.addArgument(b.getIndexType(), loc));
@@ -260,7 +258,7 @@ LogicalResult DenseLowering::lower(Block& into) {
   return success();
 }
 
-LogicalResult rnnc::lowerDense(CellOp cell, const StateGroup& group, const LaneAxes& axes,
-                               Type compute, Block& into) {
-  return DenseLowering(cell, group, axes, compute).lower(into);
+LogicalResult rnnc::lowerDense(const Equations& equations, const StateGroup& group,
+                               const LaneAxes& axes, Type compute, Block& into) {
+  return DenseLowering(equations, group, axes, compute).lower(into);
 }

@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
 #include "Transforms/Elements.h"
 #include "Transforms/LowerDense.h"
+#include "Transforms/LowerProduct.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
 
@@ -28,13 +30,15 @@ namespace {
 
 class GroupLowering {
 public:
-  GroupLowering(CellOp cell, const StateGroup& group, const LaneAxes& axes, Type compute,
-                int64_t limit)
-      : cell(cell), group(group), axes(axes), compute(compute), limit(limit),
-        context(cell.getContext()) {}
+  GroupLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
+                Type compute, int64_t limit)
+      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
+        compute(compute), limit(limit), context(cell.getContext()) {}
 
-  /// Builds the system at the end of `into`; failure after a diagnostic.
+  /// Builds the system at the end of `into`; failure after a diagnostic, or with `needsLoops`.
   LogicalResult lower(Block& into);
+  /// A contraction over an axis of free size, which scalars cannot hold.
+  Operation* needsLoops() const { return unrollable; }
 
 private:
   struct Result {
@@ -59,7 +63,9 @@ private:
   }
   Location nameElement(Location loc, const Index& index);
 
+  const Equations& equations;
   CellOp cell;
+  Block& step;
   const StateGroup& group;
   const LaneAxes& axes;
   Type compute;
@@ -67,6 +73,7 @@ private:
   MLIRContext* context;
 
   SmallVector<Result> states, outputs;
+  Operation* unrollable = nullptr;
   llvm::DenseMap<Value, std::set<Index>> wanted;
   int64_t count = 0;
   std::map<std::pair<const void*, Index>, Value> built;
@@ -111,19 +118,19 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
 
 LogicalResult GroupLowering::listResults() {
   for (StateOp state : group.states)
-    for (auto set : cell.getStep().getBody().front().getOps<SetStateOp>())
+    for (auto set : step.getOps<SetStateOp>())
       if (set.getName() == state.getSymName() &&
           failed(listElements(set, set.getValue(), set.getNameAttr(),
                               cast<ArrayType>(state.getType()), group.axes.lookup(state))))
         return failure();
-  for (OutputOp output : group.outputs)
-    for (auto set : cell.getStep().getBody().front().getOps<SetOutputOp>()) {
-      if (set.getName() != output.getSymName())
+  for (Operation* output : group.outputs)
+    for (auto set : step.getOps<SetOutputOp>()) {
+      if (set.getName() != SymbolTable::getSymbolName(output))
         continue;
+      auto type = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue());
       SmallVector<int64_t> laneOfAxis;
-      if (failed(outputAxes(output, set.getValue(), group, axes, false, laneOfAxis)) ||
-          failed(listElements(set, set.getValue(), set.getNameAttr(),
-                              cast<ArrayType>(output.getType()), laneOfAxis)))
+      if (failed(outputAxes(output, type, set.getValue(), group, axes, false, laneOfAxis)) ||
+          failed(listElements(set, set.getValue(), set.getNameAttr(), type, laneOfAxis)))
         return failure();
     }
   return success();
@@ -139,13 +146,8 @@ LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
 
 LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
   if (contractedSize(op) == DimAttr::kFree) {
-    auto dims = cast<ArrayType>(op->getOperand(0).getType()).getDims();
-    auto reduce = dyn_cast<ReduceOp>(op);
-    return emitError(op->getLoc())
-           << "not supported yet: a contraction over '"
-           << (reduce ? dims[reduce.getAxis()] : dims.back()).str()
-           << "' that depends on no state would be moved out of the recurrence; pass "
-              "its result as an input [RNN0404]";
+    unrollable = op;
+    return failure();
   }
   for (Element& element : operandElements(op, index))
     if (failed(want(op, element.first, std::move(element.second))))
@@ -157,7 +159,7 @@ LogicalResult GroupLowering::demand() {
   for (const Result& result : llvm::concat<const Result>(states, outputs))
     if (failed(want(result.value.getDefiningOp(), result.value, result.index)))
       return failure();
-  for (Operation& op : llvm::reverse(cell.getStep().getBody().front())) {
+  for (Operation& op : llvm::reverse(step)) {
     if (op.getNumResults() == 0)
       continue;
     auto it = wanted.find(op.getResult(0));
@@ -224,7 +226,6 @@ Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& 
 
 void GroupLowering::build(Block& into) {
   OpBuilder builder = OpBuilder::atBlockEnd(&into);
-  Block& step = cell.getStep().getBody().front();
 
   // Inputs and params in the order of their declarations, elements row-major.
   using Leaf = std::pair<Attribute, std::pair<int64_t, Index>>; // tensor, steps back, element
@@ -240,11 +241,13 @@ void GroupLowering::build(Block& into) {
       }
   for (Operation& decl : cell.getBody().front()) {
     auto name = decl.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-    if (!isa<InputOp, ParamOp>(decl))
+    auto hoisted = dyn_cast<HoistedOp>(decl);
+    bool isParam = isa<ParamOp>(decl) || (hoisted && hoisted.getPhase() == Phase::Call);
+    if (!isa<InputOp, StateOp>(decl) && !isParam && !hoisted)
       continue;
     auto ref = FlatSymbolRefAttr::get(name);
     for (const auto& element : byTensor[ref])
-      (isa<InputOp>(decl) ? inputs : params).push_back({ref, element});
+      (isParam ? params : inputs).push_back({ref, element});
   }
   auto slots = [&](auto& list, auto get) {
     SmallVector<Attribute> attrs;
@@ -260,11 +263,10 @@ void GroupLowering::build(Block& into) {
   for (DimAttr dim : group.lanes)
     laneAxes.push_back(builder.getStringAttr(dim.str()));
 
-  std::string name = (cell.getSymName() + "_" + StateOp(group.states.front()).getSymName()).str();
   auto system = newton::SystemOp::create(
-      builder, cell.getLoc(), builder.getStringAttr(name), TypeAttr::get(compute),
+      builder, cell.getLoc(), builder.getStringAttr(equations.name(group)), TypeAttr::get(compute),
       builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
-      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr());
+      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   std::map<std::pair<const void*, std::pair<int64_t, Index>>, Value> leaves;
   auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
@@ -366,6 +368,16 @@ static void warnDense(const StateGroup& group, int64_t states) {
             "R : [heads, 4, 4], let all steps be solved at once";
 }
 
+/// A contraction in the recurrence over an axis that no state has, of a size that the caller binds.
+static void warnLoops(Operation* contraction) {
+  auto reduce = dyn_cast<ReduceOp>(contraction);
+  auto dims = cast<ArrayType>(contraction->getOperand(0).getType()).getDims();
+  auto warning = emitWarning(contraction->getLoc());
+  warning << "the recurrence contracts '" << (reduce ? dims[reduce.getAxis()] : dims.back()).str()
+          << "', whose size is free, so the cell runs sequentially [RNN0404]";
+  warning.attachNote() << "with a size in the file, as in dim k = 4, the contraction is unrolled";
+}
+
 namespace {
 struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
   using LowerToNewtonBase::LowerToNewtonBase;
@@ -382,19 +394,78 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       auto lowered = newton::CellOp::create(builder, cell.getLoc(), cell.getSymName());
       Block& body = lowered.getBody().emplaceBlock();
       declareTensors(cell, body);
-      LaneAxes axes(cell);
-      for (const StateGroup& group : axes.groups()) {
-        int64_t states = statesOf(group);
-        if (states < 0 || states > maxBlock)
-          warnDense(group, states);
-        LogicalResult result = states < 0 || states > unroll
-                                   ? lowerDense(cell, group, axes, type, body)
-                                   : GroupLowering(cell, group, axes, type, operations).lower(body);
-        if (failed(result))
-          return signalPassFailure();
-      }
+      if (failed(lowerStages(cell, Phase::Call, type, body)) ||
+          failed(lowerStages(cell, Phase::Before, type, body)) ||
+          failed(lowerStep(cell, type, body)) ||
+          failed(lowerStages(cell, Phase::After, type, body)))
+        return signalPassFailure();
       cell.erase();
     }
+  }
+
+  LogicalResult lowerStep(CellOp cell, Type type, Block& body) {
+    LaneAxes axes(cell);
+    Equations equations{cell, &cell.getStep().getBody().front(), StageOp()};
+    for (const StateGroup& group : axes.groups()) {
+      int64_t states = statesOf(group);
+      if (states < 0 || states > maxBlock)
+        warnDense(group, states);
+      if (failed(lowerGroup(equations, group, axes, states >= 0 && states <= unroll, type, body)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult lowerGroup(const Equations& equations, const StateGroup& group,
+                           const LaneAxes& axes, bool scalars, Type type, Block& body) {
+    if (!scalars)
+      return lowerDense(equations, group, axes, type, body);
+    GroupLowering lowering(equations, group, axes, type, operations);
+    if (succeeded(lowering.lower(body)))
+      return success();
+    Operation* contraction = lowering.needsLoops();
+    if (!contraction)
+      return failure();
+    if (!equations.stage)
+      warnLoops(contraction);
+    return lowerDense(equations, group, axes, type, body);
+  }
+
+  /// All axes are lane axes but those that run along a joint. Returns how many elements a lane has.
+  static int64_t placeLanes(StageOp stage, ArrayRef<DimAttr> dims, StateGroup& group) {
+    int64_t elements = 1;
+    SmallVector<bool> joined = joinedAxes(stage);
+    for (auto [dim, isJoined] : llvm::zip(dims, joined)) {
+      group.placed.push_back(isJoined ? -1 : static_cast<int64_t>(group.lanes.size()));
+      if (isJoined)
+        elements *= dim.getSize();
+      else
+        group.lanes.push_back(dim);
+    }
+    return elements;
+  }
+
+  /// Products that share their sequence become one, over all of their weights; of the others every
+  /// stage is a map: a system whose lanes are the elements of what it sets.
+  LogicalResult lowerStages(CellOp cell, Phase phase, Type type, Block& body) {
+    LaneAxes none(cell, [](Operation*) { return true; });
+    for (auto stage : cell.decls<StageOp>()) {
+      if (stage.getPhase() != phase || lowerProduct(stage, type, body))
+        continue;
+      StateGroup group;
+      Operation* array = SymbolTable::lookupSymbolIn(cell, stage.getSet().getNameAttr());
+      group.outputs.push_back(array);
+      auto dims = cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims();
+      int64_t joined = placeLanes(stage, dims, group);
+      Block& equations = stage.getBody().front();
+      bool scalars = joined <= unroll && llvm::all_of(equations, [&](Operation& op) {
+                       int64_t size = contractedSize(&op);
+                       return size != DimAttr::kFree && size <= unroll;
+                     });
+      if (failed(lowerGroup({cell, &equations, stage}, group, none, scalars, type, body)))
+        return failure();
+    }
+    return success();
   }
 };
 } // namespace

@@ -15,6 +15,21 @@ def LiftOrder : Pass<"lift-order", "::mlir::ModuleOp"> {
   let dependentDialects = ["::rnnc::rnn::RnnDialect"];
 }
 
+def Hoist : Pass<"hoist", "::mlir::ModuleOp"> {
+  let summary = "Move out of the step what depends on no state, and what no state depends on";
+  let description = [{
+    Products with params, and contractions over a free axis or more than eight elements, become
+    stages over all steps, before the solve or after it; what depends on params alone and holds a
+    function is computed once a call. A readout that would couple lane axes, or an output that has
+    other axes than its states, is a stage after the solve. Cheap element-wise ops stay where they
+    are used.
+
+    `z = sigmoid(W @ x[t] + b + a * h[t-1])` becomes `z = sigmoid(W_x[t] + a * h[t-1])`, with a stage
+    before the step that sets `W_x[t] = W @ x[t] + b`.
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
   let summary = "Turn cells over arrays into systems of scalars a lane";
   let description = [{

@@ -52,22 +52,38 @@ def Newton_Structure : AttrDef<Newton_Dialect, "Structure"> {
   let mnemonic = "structure";
   let summary = "What was proved about the Jacobian of a step";
   let description = [{
-    `entries` are the (row, column) pairs that are not identically zero, row-major, in the order in
-    which the jacobian region yields them. `carry` is their reflexive transitive closure: the entries
-    that a product of such Jacobians can have, hence the numbers that a lane carries in the scan.
+    `entries` are the (row, column) pairs that are not identically zero, row-major. `values` says for
+    each of them which result of the jacobian region it is: n for result n - 1, -n for minus that
+    one, so that entries which are equal or opposite as formulas are computed once. `carry` is the
+    reflexive transitive closure of the pattern: the places that a product of such Jacobians can
+    have. `numbers` says in the same way which number of the carry stands at each of them; matrices
+    of that form contain the identity and the Jacobian, and a product of two of them is one again.
     `linear`: no entry depends on a state. `constant`: no entry depends on a state or an input.
     `blocks` numbers the connected component of each state.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$carry,
+  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$values,
+                        ArrayRefParameter<"int64_t">:$carry, ArrayRefParameter<"int64_t">:$numbers,
                         ArrayRefParameter<"int64_t">:$blocks, "bool":$linear, "bool":$constant);
   let assemblyFormat = [{
-    `<` `entries` `=` `[` $entries `]` `,` `carry` `=` `[` $carry `]` `,` `blocks` `=` `[` $blocks `]`
-    `,` `linear` `=` $linear `,` `constant` `=` $constant `>`
+    `<` `entries` `=` `[` $entries `]` `,` `values` `=` `[` $values `]` `,` `carry` `=` `[` $carry `]`
+    `,` `numbers` `=` `[` $numbers `]` `,` `blocks` `=` `[` $blocks `]` `,` `linear` `=` $linear `,`
+    `constant` `=` $constant `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// times * J[value] * A[carry], J by its value and A by its number.
+    struct ProductTerm {
+      int64_t value, carry, times;
+    };
     int64_t numEntries() const { return getEntries().size() / 2; }
-    int64_t numCarry() const { return getCarry().size() / 2; }
+    int64_t numPlaces() const { return getCarry().size() / 2; }
+    /// Results of the jacobian region, and numbers that a lane carries in the scan.
+    int64_t numValues() const;
+    int64_t numCarry() const;
+    /// For each number of the carry, whether the identity has 1 there (else 0).
+    ::llvm::SmallVector<bool> identity() const;
+    /// For each number of J A, what to sum up.
+    ::llvm::SmallVector<::llvm::SmallVector<ProductTerm>> product() const;
     /// "diagonal", "block of 2", ... in the words of the documentation.
     std::string describe() const;
   }];
@@ -77,10 +93,23 @@ def Newton_RoleInput : I32EnumAttrCase<"Input", 0, "input">;
 def Newton_RoleParam : I32EnumAttrCase<"Param", 1, "param">;
 def Newton_RoleState : I32EnumAttrCase<"State", 2, "state">;
 def Newton_RoleOutput : I32EnumAttrCase<"Output", 3, "output">;
+def Newton_RoleHoisted : I32EnumAttrCase<"Hoisted", 4, "hoisted">;
+def Newton_RoleDerived : I32EnumAttrCase<"Derived", 5, "derived">;
 def Newton_Role : I32EnumAttr<"Role", "what a tensor is to the caller",
-    [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput]> {
+    [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput, Newton_RoleHoisted,
+     Newton_RoleDerived]> {
   let cppNamespace = "::rnnc::newton";
 }
+
+def Newton_PhaseCall : I32EnumAttrCase<"Call", 0, "call">;
+def Newton_PhaseBefore : I32EnumAttrCase<"Before", 1, "before">;
+def Newton_PhaseAfter : I32EnumAttrCase<"After", 2, "after">;
+def Newton_Phase : I32EnumAttr<"Phase", "when a stage runs: once a call, or over all steps before "
+    "or after the solve", [Newton_PhaseCall, Newton_PhaseBefore, Newton_PhaseAfter]> {
+  let cppNamespace = "::rnnc::newton";
+  let genSpecializedAttr = 0;
+}
+def Newton_PhaseAttr : EnumAttr<Newton_Dialect, Newton_Phase, "phase">;
 
 //===--------------------------------------------------------------------------------------------===//
 // Cell
@@ -96,8 +125,10 @@ def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, N
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     template <typename OpT> auto ops() { return getBody().front().getOps<OpT>(); }
-    /// The systems of both kinds, in order: that of a module's table.
+    /// The systems of both kinds, in order: that of a module's table. Without the maps.
     ::llvm::SmallVector<::mlir::Operation*> systems();
+    /// What runs around them, in order: products, and systems without states (*maps*).
+    ::llvm::SmallVector<::mlir::Operation*> stages();
   }];
 }
 
@@ -106,12 +137,15 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
     among them. `fill` is a state's value before the first step, or an input's before the start.
+    No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
+    stages fill them. `holds` is the expression that such a tensor holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden);
-  let assemblyFormat =
-      "$role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? attr-dict";
+                       UnitAttr:$hidden, OptionalAttr<StrAttr>:$holds);
+  let assemblyFormat = [{
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`=` $holds^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -119,12 +153,14 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let summary = "One recurrence of k scalars a lane";
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
-    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the entries
-    that `structure` lists. Every scalar has the compute type.
+    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
+    that `structure` speaks of. Every scalar has the compute type. With a `phase` the system is a
+    map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
-                       OptionalAttr<Newton_Structure>:$structure);
+                       OptionalAttr<Newton_Structure>:$structure,
+                       OptionalAttr<Newton_PhaseAttr>:$phase);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
@@ -156,7 +192,7 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
-                       ArrayAttr:$temporaries);
+                       ArrayAttr:$temporaries, OptionalAttr<Newton_PhaseAttr>:$phase);
   let regions = (region SizedRegion<1>:$step);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
@@ -172,6 +208,25 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
     /// The block dims of each memref of the region, in the order of its arguments.
     ::llvm::SmallVector<::llvm::SmallVector<int64_t>> arrayDims();
   }];
+}
+
+def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
+  let summary = "Matrix products of one sequence with params, over all steps";
+  let description = [{
+    For every step t and every index of the leading `heads` axes, result = weight @ sequence[t-back],
+    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it. A
+    bias (unit: none) has the last axes of its result. The sum runs over the contracted axis in
+    order, as a chain of multiply-adds that begins with the bias. Weights and biases are params, of
+    the caller's or derived. Of phase `call` the sequence is one of these too.
+  }];
+  let arguments = (ins Newton_PhaseAttr:$phase, TypeAttr:$compute, FlatSymbolRefAttr:$sequence,
+                       I64Attr:$back, I64Attr:$heads, UnitAttr:$left, ArrayAttr:$weights,
+                       ArrayAttr:$biases, ArrayAttr:$results);
+  let assemblyFormat = [{
+    $phase $sequence (`left` $left^)? `back` $back `heads` $heads `weights` $weights
+    `biases` $biases `results` $results `:` $compute attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Newton_YieldOp : Newton_Op<"yield", [Terminator, ParentOneOf<["SystemOp", "DenseSystemOp"]>, Pure]> {

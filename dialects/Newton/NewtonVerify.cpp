@@ -25,7 +25,8 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
 }
 
 LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> carry,
+                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> values,
+                                    ArrayRef<int64_t> carry, ArrayRef<int64_t> numbers,
                                     ArrayRef<int64_t> blocks, bool linear, bool constant) {
   int64_t k = blocks.size();
   auto isPattern = [&](ArrayRef<int64_t> pairs) {
@@ -42,6 +43,18 @@ LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError
   };
   if (!isPattern(entries) || !isPattern(carry))
     return emitError() << "a pattern is (row, column) pairs within the block, in row-major order";
+  auto areNumbers = [](ArrayRef<int64_t> list, ArrayRef<int64_t> pairs) {
+    int64_t known = 0;
+    for (int64_t number : list) {
+      known += number == known + 1;
+      if (number == 0 || std::abs(number) > known)
+        return false;
+    }
+    return list.size() == pairs.size() / 2;
+  };
+  if (!areNumbers(values, entries) || !areNumbers(numbers, carry))
+    return emitError() << "every place of a pattern has a number: 1, 2, ... where it comes first, "
+                          "later with either sign";
   if (constant && !linear)
     return emitError() << "a Jacobian that depends on nothing per step depends on no state";
   return success();
@@ -59,22 +72,23 @@ LogicalResult TensorOp::verify() {
 }
 
 /// The slots of a system of either kind. `every`: an axis may stand for all of its elements.
-static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots, Role role,
-                                bool every) {
+static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots,
+                                ArrayRef<Role> roles, bool every) {
   auto cell = cast<CellOp>(op->getParentOp());
   for (Attribute attr : slots) {
     auto slot = dyn_cast<SlotAttr>(attr);
     if (!slot)
       return op->emitOpError("slots are #newton.slot");
     auto tensor = dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()));
-    if (!tensor || tensor.getRole() != role)
-      return op->emitOpError() << slot.getTensor() << " is not " << stringifyRole(role)
+    if (!tensor || !llvm::is_contained(roles, tensor.getRole()))
+      return op->emitOpError() << slot.getTensor() << " is not " << stringifyRole(roles.front())
                                << " of this cell";
     if (slot.getLanes().size() != tensor.getDims().size())
       return op->emitOpError() << slot.getTensor() << " has rank " << tensor.getDims().size();
     for (auto [lane, at, size] : llvm::zip(slot.getLanes(), slot.getAt(), tensor.getSizes()))
       if (lane >= laneRank || (size >= 0 && at >= size) || (lane < 0 && at < 0 && !every) ||
-          (lane >= 0 && at > 0 && (size < 0 || role == Role::State || role == Role::Output)))
+          (lane >= 0 && at > 0 &&
+           (size < 0 || llvm::is_contained({Role::State, Role::Output}, roles.front()))))
         return op->emitOpError() << slot.getTensor() << ": a slot outside the tensor";
   }
   return success();
@@ -85,10 +99,60 @@ static LogicalResult checkSystem(SystemT op, bool every) {
   if (!op.getCompute().isF32() && !op.getCompute().isF64())
     return op.emitOpError("computes in f32 or f64");
   int64_t laneRank = op.getLaneAxes().size();
-  return success(succeeded(checkSlots(op, laneRank, op.getStates(), Role::State, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getInputs(), Role::Input, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getParams(), Role::Param, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getOutputs(), Role::Output, every)));
+  SmallVector<Role> inputs{Role::Input, Role::Hoisted}, outputs{Role::Output, Role::Hoisted};
+  if (auto phase = op.getPhase()) {
+    if (!op.getStates().empty())
+      return op.emitOpError("has a phase, so it has no states");
+    if (*phase == Phase::After)
+      inputs.push_back(Role::State);
+    if (*phase == Phase::Call)
+      outputs = {Role::Derived};
+  } else if (op.getStates().empty()) {
+    return op.emitOpError("has a state, or a phase");
+  }
+  return success(
+      succeeded(checkSlots(op, laneRank, op.getStates(), Role::State, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getInputs(), inputs, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getParams(), {Role::Param, Role::Derived}, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getOutputs(), outputs, every)));
+}
+
+LogicalResult ProductOp::verify() {
+  if (!getCompute().isF32() && !getCompute().isF64())
+    return emitOpError("computes in f32 or f64");
+  if (getBack() < 0 || getBack() > kMaxDelay || getHeads() < 0)
+    return emitOpError("`back` and `heads` count");
+  if (getWeights().empty() || getWeights().size() != getBiases().size() ||
+      getWeights().size() != getResults().size())
+    return emitOpError("has a weight, a bias or unit, and a result for each product");
+  auto cell = cast<CellOp>((*this)->getParentOp());
+  auto rankOf = [&](Attribute name, ArrayRef<Role> roles) -> FailureOr<int64_t> {
+    auto ref = dyn_cast<FlatSymbolRefAttr>(name);
+    auto tensor =
+        ref ? dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, ref)) : TensorOp();
+    if (!tensor || !llvm::is_contained(roles, tensor.getRole()))
+      return emitOpError() << name << " is not " << stringifyRole(roles.front()) << " of this cell";
+    return static_cast<int64_t>(tensor.getDims().size());
+  };
+  bool once = getPhase() == Phase::Call;
+  const Role params[] = {Role::Param, Role::Derived};
+  SmallVector<Role> sequences{Role::Input, Role::Hoisted, Role::Output, Role::State};
+  FailureOr<int64_t> sequence =
+      rankOf(getSequenceAttr(), once ? ArrayRef<Role>(params) : ArrayRef<Role>(sequences));
+  if (failed(sequence))
+    return failure();
+  SmallVector<Role> results{Role::Hoisted, Role::Output};
+  if (once)
+    results = {Role::Derived};
+  for (auto [weight, bias, result] : llvm::zip(getWeights(), getBiases(), getResults())) {
+    FailureOr<int64_t> w = rankOf(weight, params), r = rankOf(result, results);
+    if (failed(w) || failed(r) || (!isa<UnitAttr>(bias) && failed(rankOf(bias, params))))
+      return failure();
+    int64_t left = getLeft() ? *sequence : *w, right = getLeft() ? *w : *sequence;
+    if (left != getHeads() + 2 || (right != left && right != left - 1) || *r != right)
+      return emitOpError() << weight << ": ranks that no product has";
+  }
+  return success();
 }
 
 LogicalResult SystemOp::verify() {
@@ -188,5 +252,5 @@ LogicalResult SystemOp::verifyRegions() {
     return success();
   if (!getStructure())
     return emitOpError("has a jacobian, so it has a structure");
-  return check(getJacobian(), getStructure()->numEntries(), "jacobian");
+  return check(getJacobian(), getStructure()->numValues(), "jacobian");
 }

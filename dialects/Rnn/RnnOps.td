@@ -146,6 +146,41 @@ def Rnn_OutputOp : Rnn_Decl<"output"> {
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
+def Rnn_PhaseCall : I32EnumAttrCase<"Call", 0, "call">;
+def Rnn_PhaseBefore : I32EnumAttrCase<"Before", 1, "before">;
+def Rnn_PhaseAfter : I32EnumAttrCase<"After", 2, "after">;
+def Rnn_Phase : I32EnumAttr<"Phase", "when a stage runs: once a call, or over all steps before or "
+    "after the solve", [Rnn_PhaseCall, Rnn_PhaseBefore, Rnn_PhaseAfter]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+
+def Rnn_HoistedOp : Rnn_Decl<"hoisted"> {
+  let summary = "An array between the stages and the step, made by the hoist pass";
+  let description = [{
+    Of phase `call` it is read like a param, otherwise like an input. One stage or the step sets it,
+    with rnn.set_output. `holds` is the expression that it holds, as the user would write it.
+  }];
+  let arguments = (ins Rnn_Phase:$phase, SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+                       StrAttr:$holds);
+  let assemblyFormat = "$phase $sym_name `:` $type `=` $holds attr-dict";
+}
+
+def Rnn_StageOp : Rnn_Op<"stage", [HasParent<"CellOp">, IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock]> {
+  let summary = "What was moved out of the step: the equation of one array, for all steps at once";
+  let description = [{
+    Reads inputs, params and hoisted arrays, after the solve the new states too (as rnn.input_at),
+    and sets one hoisted array or output. Stages run in order: those of phase `call` and `before`
+    stand in front of the step, those of phase `after` behind it.
+  }];
+  let arguments = (ins Rnn_Phase:$phase);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$phase attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    SetOutputOp getSet() { return *getBody().front().getOps<SetOutputOp>().begin(); }
+  }];
+}
+
 def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock]> {
   let summary = "The equations of one time step";
   let regions = (region SizedRegion<1>:$body);
@@ -158,7 +193,7 @@ def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, IsolatedFromAbove, NoTermi
 //===--------------------------------------------------------------------------------------------===//
 
 class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
-    : Rnn_Op<mnemonic, !listconcat([HasParent<"StepOp">], traits)>;
+    : Rnn_Op<mnemonic, !listconcat([ParentOneOf<["StepOp", "StageOp"]>], traits)>;
 
 def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
   let summary = "A state `back` steps ago; 1 is h[t-1]";

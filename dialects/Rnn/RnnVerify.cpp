@@ -22,15 +22,29 @@ int64_t rnnc::rnn::orderOf(StateOp state) {
 
 StepOp CellOp::getStep() { return *decls<StepOp>().begin(); }
 
+static Operation* declaration(Operation* op, FlatSymbolRefAttr name) {
+  auto cell = op->getParentOfType<CellOp>();
+  return cell ? SymbolTable::lookupSymbolIn(cell, name) : nullptr;
+}
+
 /// The declaration `name` of the enclosing cell, with a diagnostic where it is not one of DeclOp.
 template <typename DeclOp>
 static DeclOp lookup(Operation* op, FlatSymbolRefAttr name, StringRef what) {
-  auto cell = op->getParentOfType<CellOp>();
-  Operation* found = cell ? SymbolTable::lookupSymbolIn(cell, name) : nullptr;
-  auto decl = dyn_cast_or_null<DeclOp>(found);
+  auto decl = dyn_cast_or_null<DeclOp>(declaration(op, name));
   if (!decl)
     op->emitOpError() << name << " is not " << what << " of this cell";
   return decl;
+}
+
+/// The type of the declaration `name`, which is one of DeclOp or a hoisted array that `fits`; null
+/// after a diagnostic.
+template <typename DeclOp>
+static Type lookupType(Operation* op, FlatSymbolRefAttr name, StringRef what,
+                       llvm::function_ref<bool(HoistedOp)> fits) {
+  if (auto hoisted = dyn_cast_or_null<HoistedOp>(declaration(op, name)); hoisted && fits(hoisted))
+    return hoisted.getType();
+  auto decl = lookup<DeclOp>(op, name, what);
+  return decl ? decl.getType() : Type();
 }
 
 LogicalResult CellOp::verifyRegions() {
@@ -52,8 +66,8 @@ LogicalResult CellOp::verifyRegions() {
     return success();
   };
   for (Operation& op : getBody().front()) {
-    if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, StepOp>(op))
-      return op.emitOpError("is not a declaration or a step");
+    if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, HoistedOp, StageOp, StepOp>(op))
+      return op.emitOpError("is not a declaration, a stage or a step");
     if (auto type = op.getAttrOfType<TypeAttr>("type"))
       if (failed(checkDims(&op, type.getValue())))
         return failure();
@@ -80,9 +94,23 @@ LogicalResult StepOp::verifyRegions() {
     if (!set.try_emplace(name, &op).second)
       return op.emitOpError() << "@" << name << " is set twice";
   }
-  for (Operation& op : getOperation()->getParentOfType<CellOp>().getBody().front())
+  auto cell = getOperation()->getParentOfType<CellOp>();
+  for (auto stage : cell.decls<StageOp>())
+    for (auto output : stage.getBody().front().getOps<SetOutputOp>())
+      set.try_emplace(output.getName(), output);
+  for (Operation& op : cell.getBody().front())
     if (isa<StateOp, OutputOp>(op) && !set.contains(SymbolTable::getSymbolName(&op).getValue()))
       return emitOpError() << "never sets @" << SymbolTable::getSymbolName(&op).getValue();
+  return success();
+}
+
+LogicalResult StageOp::verifyRegions() {
+  Block& body = getBody().front();
+  if (llvm::range_size(body.getOps<SetOutputOp>()) != 1)
+    return emitOpError("sets exactly one array");
+  for (Operation& op : body)
+    if (isa<StateAtOp, SetStateOp>(op))
+      return op.emitOpError("has no place in a stage");
   return success();
 }
 
@@ -105,17 +133,23 @@ LogicalResult StateAtOp::verify() {
 }
 
 LogicalResult InputAtOp::verify() {
-  auto decl = lookup<InputOp>(*this, getNameAttr(), "an input");
-  if (!decl)
-    return failure();
   if (getBack() < 0)
     return emitOpError("cannot read the future");
-  return checkRead(*this, decl.getType(), getType());
+  auto stage = dyn_cast<StageOp>((*this)->getParentOp());
+  if (auto state = dyn_cast_or_null<StateOp>(declaration(*this, getNameAttr()));
+      state && stage && stage.getPhase() == Phase::After && getBack() == 0)
+    return checkRead(*this, state.getType(), getType());
+  Type type = lookupType<InputOp>(*this, getNameAttr(), "an input", [&](HoistedOp hoisted) {
+    return hoisted.getPhase() != Phase::Call && getBack() == 0;
+  });
+  return type ? checkRead(*this, type, getType()) : failure();
 }
 
 LogicalResult ParamValueOp::verify() {
-  auto decl = lookup<ParamOp>(*this, getNameAttr(), "a param");
-  return decl ? checkRead(*this, decl.getType(), getType()) : failure();
+  Type type = lookupType<ParamOp>(*this, getNameAttr(), "a param", [](HoistedOp hoisted) {
+    return hoisted.getPhase() == Phase::Call;
+  });
+  return type ? checkRead(*this, type, getType()) : failure();
 }
 
 /// A value may be set where it broadcasts to the declared shape, and no further.
@@ -137,8 +171,9 @@ LogicalResult SetStateOp::verify() {
 }
 
 LogicalResult SetOutputOp::verify() {
-  auto decl = lookup<OutputOp>(*this, getNameAttr(), "an output");
-  return decl ? checkSet(*this, decl.getType(), getValue().getType()) : failure();
+  Type type =
+      lookupType<OutputOp>(*this, getNameAttr(), "an output", [](HoistedOp) { return true; });
+  return type ? checkSet(*this, type, getValue().getType()) : failure();
 }
 
 /// The result has the operands' broadcast dims.

@@ -1,6 +1,7 @@
 #include "core/plan.hpp"
 
 #include "core/bind.hpp"
+#include "core/carry_form.hpp"
 #include "core/status.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
@@ -109,15 +110,19 @@ bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
   return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
 }
 
-ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
-                            const rnn_plan_options& options) {
+// `options` null: a map, whose steps all threads share anyway.
+ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t time,
+                            const rnn_plan_options* options) {
   const rnn_system_desc& desc = *system.desc;
   ScheduleRequest r;
   r.system = desc.name;
   r.lanes = system.lanes;
-  r.time = plan.time;
+  r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.linear = desc.linear;
+  r.constant = desc.constant;
+  r.tolerance = plan.tolerance;
   r.sequences = sequencesOf(system, plan);
   r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
   r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
@@ -132,11 +137,15 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   }
   r.cost = desc.cost;
   r.cores = std::max(1u, std::thread::hardware_concurrency());
-  r.schedule = options.schedule;
-  r.vector = options.vector;
-  r.tiles = options.tiles;
-  r.chunk = options.chunk;
-  r.chunks = options.chunks;
+  if (!options) {
+    r.schedule = RNN_SCHEDULE_SEQUENTIAL;
+    return r;
+  }
+  r.schedule = options->schedule;
+  r.vector = options->vector;
+  r.tiles = options->tiles;
+  r.chunk = options->chunk;
+  r.chunks = options->chunks;
   if (desc.carry == 0 && plan.table().systems > 1) {
     // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
     // nowhere else: what was asked of the others does not concern it.
@@ -146,29 +155,6 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
     r.chunk = r.chunks = 0;
   }
   return r;
-}
-
-// Terms of out = left * right inside the carry's pattern, which is closed under products.
-std::vector<CarryTerm> carryTerms(const rnn_system_desc& desc) {
-  std::vector<CarryTerm> terms;
-  auto place = [&](uint32_t row, uint32_t column) -> int64_t {
-    for (uint32_t c = 0; c < desc.carry; ++c) {
-      if (desc.carry_index[2 * c] == row && desc.carry_index[2 * c + 1] == column) {
-        return c;
-      }
-    }
-    return -1;
-  };
-  for (uint32_t c = 0; c < desc.carry; ++c) {
-    for (uint32_t m = 0; m < desc.states; ++m) {
-      const int64_t a = place(desc.carry_index[2 * c], m);
-      const int64_t b = place(m, desc.carry_index[2 * c + 1]);
-      if (a >= 0 && b >= 0) {
-        terms.push_back({c, static_cast<uint32_t>(a), static_cast<uint32_t>(b)});
-      }
-    }
-  }
-  return terms;
 }
 
 void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
@@ -200,7 +186,7 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
     system.groups += run.groups;
   }
   if (system.parallel) {
-    system.products = carryTerms(*system.desc);
+    system.products = productTerms(CarryForm(*system.desc));
   }
 }
 
@@ -251,8 +237,15 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
          table.system[0].name);
   }
   for (SystemPlan& system : plan->systems) {
-    const ScheduleRequest request = makeRequest(system, *plan, options);
+    const ScheduleRequest request = makeRequest(system, *plan, plan->time, &options);
     takeSchedule(system, *plan, chooseSchedule(request), request);
+  }
+  for (StagePlan& stage : plan->stages) {
+    if (stage.map.desc) {
+      const ScheduleRequest request =
+          makeRequest(stage.map, *plan, timeOf(*plan, stage.phase), nullptr);
+      takeSchedule(stage.map, *plan, chooseSchedule(request), request);
+    }
   }
   plan->arena = plan->module->context->arena(options.threads);
   plan->workspaceBytes = cpu::workspaceBytes(*plan);

@@ -19,6 +19,8 @@ struct ScheduleRequest {
   const char* system = "";
   int64_t lanes = 0, time = 0;
   uint32_t states = 1, carry = 0; ///< carry 0: sequential only
+  bool linear = false, constant = false;
+  double tolerance = 0;
   std::vector<SequenceLayout> sequences;
   int64_t sideBySide = 1; ///< lanes that are neighbours in memory
   uint32_t elementSize = 4;

@@ -26,6 +26,7 @@ void ChunksTile<F>::begin(const TileFrame& frame, const F* start) {
       std::fill_n(this->startOf(v) + i * width, width, start[i]);
     }
     this->s_.dirty[v] = 1;
+    this->s_.known[v] = 0;
   }
 }
 

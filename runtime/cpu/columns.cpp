@@ -1,5 +1,6 @@
 #include "cpu/columns.hpp"
 
+#include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"
 
 #include <algorithm>
@@ -120,18 +121,18 @@ void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t b
 
 template <class F>
 void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence) {
-  const int arg = call.plan.module->tensorArgs[slot.tensor].sequence;
+  const rnn_tensor& tensor = call.tensors[slot.tensor];
   sequence.data = nullptr;
-  if (arg < 0 || !call.args[arg].data) {
+  if (!tensor.data) {
     return;
   }
-  const rnn_tensor& tensor = call.args[arg];
+  const SequenceStrides strides = sequenceStrides(call.plan, slot.tensor, tensor);
   sequence.data = static_cast<char*>(tensor.data);
   sequence.dtype = tensor.dtype;
-  sequence.timeStride = tensor.strides[1];
+  sequence.timeStride = strides.time;
   sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
-  offsets(slot, tensor.strides + 2, tensor.strides[0], sequence.offset);
+  offsets(slot, strides.dims, strides.batch, sequence.offset);
   // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
   // their rows are the lane's steps.
   bool together = valid_ == width_ && elementSize(tensor.dtype) == int64_t(sizeof(F));
@@ -146,7 +147,7 @@ template <class F>
 void Columns<F>::bindParams(const Call& call) {
   for (uint32_t i = 0; i < desc_.params; ++i) {
     const rnn_slot& slot = desc_.param_slots[i];
-    const rnn_tensor& tensor = call.args[call.plan.module->tensorArgs[slot.tensor].sequence];
+    const rnn_tensor& tensor = call.tensors[slot.tensor];
     const char* data = static_cast<const char*>(tensor.data);
     const int64_t size = elementSize(tensor.dtype);
     offsets(slot, tensor.strides, 0, offset_);
@@ -325,6 +326,12 @@ void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, 
 template <class F>
 void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite) {
   run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, true);
+}
+
+template <class F>
+void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
+  std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);
 }
 
 // Halves the stretch that holds the step; together the halves are no longer than the stretch.

@@ -17,6 +17,7 @@ namespace rnnc::runtime::cpu {
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
+  const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
   const void* packed; ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
 };
@@ -53,6 +54,9 @@ public:
   /// Runs a kernel over rows row..row+steps-1, in place on `state`. Without `carry` the one without
   /// a Jacobian.
   void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite);
+
+  /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
+  void jacobian(int64_t row, const F* start, F* carry);
 
   /// The step (0..steps-1) at which one of the columns `first`..`last`-1 has its first state that
   /// is not finite, given that there is one. Leaves all results alone.

@@ -7,6 +7,7 @@
 
 #include "Analysis/Cost.h"
 #include "Analysis/Explain.h"
+#include "Analysis/ExplainStages.h"
 #include "Analysis/Formula.h"
 #include "Analysis/LaneAxes.h"
 
@@ -62,6 +63,7 @@ private:
   Json json();
   Json systemJson(newton::SystemOp system);
   Json denseJson(newton::DenseSystemOp system);
+  Json stagesJson();
   /// "file:line:col: the term that couples axis k of h", for every axis that is no lane axis.
   std::vector<std::string> couplings();
   std::string why() const;
@@ -82,7 +84,10 @@ std::vector<std::string> Explainer::couplings() {
   std::vector<std::string> lines;
   if (!source.cell())
     return lines;
-  LaneAxes axes(source.cell());
+  mlir::OwningOpRef<mlir::ModuleOp> hoisted(source.module().clone());
+  if (!hoistStages(*hoisted))
+    return lines;
+  LaneAxes axes(*hoisted->getOps<rnn::CellOp>().begin());
   for (const StateGroup& group : axes.groups())
     for (const StateGroup::Coupling& coupling : group.couplings) {
       rnn::StateOp state = coupling.state;
@@ -137,6 +142,7 @@ void Explainer::print() {
                explainSystem(op, sizeOf));
   for (const std::string& line : couplings())
     fmt::print("  coupling    {}\n", line);
+  fmt::print("{}", explainStages(cell(), sizeOf));
   fmt::print("\nschedule for {}, {}\n", sizesText(sizes), dtypeName(computeType(options)));
   fmt::print("  chosen      {}\n  why         {}\n", planText(info), why());
 }
@@ -186,6 +192,22 @@ Json Explainer::denseJson(newton::DenseSystemOp system) {
   return json;
 }
 
+Json Explainer::stagesJson() {
+  constexpr const char* kPhases[] = {"call", "before", "after"};
+  Json list = Json::array();
+  auto sizeOf = [&](llvm::StringRef dim) {
+    auto known = sizes.dims.find(dim.str());
+    return known == sizes.dims.end() ? -1 : known->second;
+  };
+  for (const StageText& stage : stageTexts(cell(), sizeOf))
+    list.push_back({{"phase", kPhases[static_cast<int>(stage.phase)]},
+                    {"kind", stage.isProduct ? "product" : "map"},
+                    {"equations", stage.equations},
+                    {"multiply_adds", stage.multiplyAdds},
+                    {"numbers", stage.numbers}});
+  return list;
+}
+
 Json Explainer::json() {
   Json json{{"cell", source.cellName()}, {"file", options.file}, {"systems", Json::array()}};
   for (mlir::Operation* op : cell().systems()) {
@@ -194,6 +216,7 @@ Json Explainer::json() {
                                      : denseJson(llvm::cast<newton::DenseSystemOp>(op)));
   }
   json["couplings"] = couplings();
+  json["stages"] = stagesJson();
   json.update(sizesJson(sizes));
   json["compute"] = dtypeName(computeType(options));
   json["schedule"] = scheduleName(info.schedule);

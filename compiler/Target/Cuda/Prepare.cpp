@@ -46,8 +46,8 @@ void keepOneEntry(newton::SystemOp system) {
       arith::ConstantOp::create(b, system.getLoc(), b.getFloatAttr(system.getCompute(), 0));
   yield->insertOperands(yield->getNumOperands(), zero);
   system.setStructureAttr(newton::StructureAttr::get(
-      system.getContext(), {0, 0}, structure.getCarry(), structure.getBlocks(),
-      structure.getLinear(), structure.getConstant()));
+      system.getContext(), {0, 0}, {1}, structure.getCarry(), structure.getNumbers(),
+      structure.getBlocks(), structure.getLinear(), structure.getConstant()));
 }
 
 /// Removes what nothing reads; last ops first.

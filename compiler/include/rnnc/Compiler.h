@@ -28,6 +28,9 @@ struct LowerOptions {
   int64_t maxBlock = 8;        // the largest block that gets a Jacobian
 };
 
+/// The first part of lowerToSolve, in place: cells with stages, still over arrays.
+bool hoistStages(mlir::ModuleOp module);
+
 /// Rnn to Newton, in place: scalars, fused multiply-adds, Jacobians, structure. Diagnostics go to
 /// the context's handlers; false where there was an error.
 bool lowerToSolve(mlir::ModuleOp module, const LowerOptions& options);

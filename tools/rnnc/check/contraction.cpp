@@ -57,8 +57,8 @@ double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
   double worst = -INFINITY;
   for (uint32_t i = 0; i < shooter.width(); ++i) {
     double norm = 0;
-    for (uint32_t c = 0; c < shooter.system().carry; ++c)
-      norm = std::hypot(norm, carry[c * shooter.width() + i]);
+    for (uint32_t p = 0; p < shooter.system().carry_places; ++p)
+      norm = std::hypot(norm, carry[shooter.system().carry_place[p].number * shooter.width() + i]);
     worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
   }
   return worst;

@@ -62,9 +62,14 @@ void Comparison::compare(newton::SystemOp op, Shooter& shooter) {
   const rnn_system_desc& system = shooter.system();
   uint32_t k = system.states, width = shooter.width();
   std::vector<double> carry = shooter.carry();
+  std::vector<double> signedNumbers(system.carry_places * width);
   std::vector<const double*> dense(k * k); // null where outside the pattern
-  for (uint32_t c = 0; c < system.carry; ++c)
-    dense[system.carry_index[2 * c] * k + system.carry_index[2 * c + 1]] = &carry[c * width];
+  for (uint32_t p = 0; p < system.carry_places; ++p) {
+    const rnn_carry_place& place = system.carry_place[p];
+    for (uint32_t i = 0; i < width; ++i)
+      signedNumbers[p * width + i] = place.sign * carry[place.number * width + i];
+    dense[place.row * k + place.column] = &signedNumbers[p * width];
+  }
   for (uint32_t column = 0; column < k; ++column) {
     std::vector<Measured> numeric = differences(shooter, column);
     for (uint32_t row = 0; row < k; ++row)
