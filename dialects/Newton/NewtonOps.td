@@ -32,7 +32,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let summary = "Where one scalar of a lane lives: an element of a declared tensor";
   let description = [{
     `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
-    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
+    system from element 0 on, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
     system an axis may stand for all of its elements: at = [-1].
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
@@ -41,7 +41,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let assemblyFormat = "`<` $tensor `,` `lanes` `=` `[` (`]`) : ($lanes^ `]`)? `,` `at` `=` `[` (`]`) : ($at^ `]`)? `,` `back` `=` $back `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The scalar as the user would write it: `h`, `c[2]`.
+    /// The scalar as the user would write it: `h`, `c[2]`, `x[4:]` of lanes from element 4 on.
     std::string display() const;
     /// The axes that stand for all of their elements, in order.
     ::llvm::SmallVector<int64_t> everyAxes() const;

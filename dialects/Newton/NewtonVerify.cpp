@@ -19,7 +19,7 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
   if (back > kMaxDelay)
     return emitError() << "a slot reads at most " << kMaxDelay << " steps back";
   for (auto [lane, element] : llvm::zip(lanes, at))
-    if (lane < -1 || element < -1)
+    if (lane < -1 || element < -1 || (lane >= 0 && element < 0))
       return emitError() << "a slot's axis is a lane axis, or -1 and an element";
   return success();
 }
@@ -113,8 +113,9 @@ static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots
     if (slot.getLanes().size() != tensor.getDims().size())
       return op->emitOpError() << slot.getTensor() << " has rank " << tensor.getDims().size();
     for (auto [lane, at, size] : llvm::zip(slot.getLanes(), slot.getAt(), tensor.getSizes()))
-      if (lane >= laneRank || (lane < 0 && size >= 0 && at >= size) ||
-          (lane < 0 && at < 0 && !every))
+      if (lane >= laneRank || (size >= 0 && at >= size) || (lane < 0 && at < 0 && !every) ||
+          (lane >= 0 && at > 0 &&
+           (size < 0 || llvm::is_contained({Role::State, Role::Output}, roles.front()))))
         return op->emitOpError() << slot.getTensor() << ": a slot outside the tensor";
   }
   return success();

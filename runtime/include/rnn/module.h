@@ -45,9 +45,11 @@ typedef struct rnn_tensor_desc {
   const char* holds; /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
-/* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
- * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. In a dense system at[a]
- * may be RNN_EVERY: the slot then stands for every element along the axis, row-major. */
+/* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
+ * index along the system's lane axis lane_axis[a], or at[a] alone where lane_axis[a] is -1. A lane
+ * axis begins at 0, but for inputs and params of fixed sizes, of which it may be a part. In a dense
+ * system at[a] may be RNN_EVERY: the slot then stands for every element along the axis, row-major.
+ */
 #define RNN_EVERY (-1)
 
 typedef struct rnn_slot {
