@@ -93,8 +93,23 @@ void Hoisting::markAfter(Operation* first) {
   }
 }
 
-/// The axis that an op contracts, of the operand that depends on a state.
+/// What lets places of an axis meet: contractions, cuts and joints.
+static bool mayCouple(Operation* op) { return isa<MatmulOp, ReduceOp, SliceOp, ConcatOp>(op); }
+
+/// The axis that an op contracts, cuts or joins, of an operand that depends on a state.
 static int64_t contractedLane(Operation* op, const LaneAxes& axes) {
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    ArrayRef<int64_t> lanes = axes.axesOf(slice.getOperand());
+    return lanes.empty() ? 0 : lanes[slice.getAxis()];
+  }
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    int64_t lane = -1;
+    for (Value part : concat.getOperands()) {
+      bool isApart = axes.axesOf(part).empty(); // behind the solve already, or of no state
+      lane = std::max(lane, isApart ? -1 : axes.axesOf(part)[concat.getAxis()]);
+    }
+    return lane;
+  }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     ArrayRef<int64_t> lanes = axes.axesOf(reduce.getOperand());
     return lanes.empty() ? 0 : lanes[reduce.getAxis()];
@@ -116,16 +131,15 @@ void Hoisting::moveContractionsBehind() {
            !feeding.contains(op.getResult(0));
   };
   for (Operation& op : step)
-    if (isForOutput(op) &&
-        (isa<MatmulOp, ReduceOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
-           return apart.contains(operand.getDefiningOp());
-         })))
+    if (isForOutput(op) && (mayCouple(&op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+                              return apart.contains(operand.getDefiningOp());
+                            })))
       apart.insert(&op);
   if (apart.empty())
     return;
   LaneAxes axes(cell, [&](Operation* op) { return apart.contains(op); });
   for (Operation& op : step) // a block is at hand in the step: reducing it there costs no array
-    if (apart.contains(&op) && isa<MatmulOp, ReduceOp>(op) &&
+    if (apart.contains(&op) && mayCouple(&op) &&
         ((isa<MatmulOp>(op) && isDear(&op)) || contractedLane(&op, axes) >= 0))
       markAfter(&op);
 }

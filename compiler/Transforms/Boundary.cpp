@@ -62,6 +62,7 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
         SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
         builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
         state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
+        state ? state.getStartAttr() : FlatSymbolRefAttr(),
         hoisted ? hoisted.getHoldsAttr() : decl.getAttrOfType<StringAttr>(kHoldsAttr));
   }
 }

@@ -94,8 +94,18 @@ private:
 
 } // namespace
 
+/// A diagonal in place of the Jacobian is for those who ask for chunks.
+static bool wantsJacobian(newton::SystemOp system, const CudaOptions& options) {
+  return system.hasJacobian() &&
+         (!system.getDiagonal() || options.schedule == CudaSchedule::Parallel ||
+          options.chunks > 1 || options.chunk > 0);
+}
+
 LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
+  bool jacobian = wantsJacobian(system, options);
+  if (!jacobian)
+    shape.carry = 0;
   if (shape.states == 0)
     return system.emitError() << "a system without a state has nothing to solve [RNN0501]";
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
@@ -105,17 +115,25 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
                               << " scalars, whose addresses take " << bytes
                               << " bytes; a CUDA kernel's parameters have " << kParameterBytes
                               << " [RNN0502]";
-  auto prepared = prepare(system, storedStates(system), names);
+  auto prepared = prepare(system, storedStates(system), jacobian, names);
   if (failed(prepared))
     return failure();
   shape.source = prepared->reads.source;
   shape.back = prepared->reads.back;
-  auto policy = choosePolicy(arch, shape,
-                             {.chunk = options.chunk,
-                              .chunks = options.chunks,
-                              .sequential = options.schedule == CudaSchedule::Sequential,
-                              .parallel = options.schedule == CudaSchedule::Parallel,
-                              .registers = options.staging == CudaStaging::Registers});
+  PolicyRequest request{.chunk = options.chunk,
+                        .chunks = options.chunks,
+                        .sequential = options.schedule == CudaSchedule::Sequential,
+                        .parallel = options.schedule == CudaSchedule::Parallel,
+                        .registers = options.staging == CudaStaging::Registers};
+  auto policy = choosePolicy(arch, shape, request);
+  if (auto wish = cell.getChunk(); policy && policy->chunks > 1 && !request.chunk && wish) {
+    request.chunk = *wish; // the file's: where it does not fit, the rule's own choice stands
+    request.chunks = policy->chunks;
+    if (auto wished = choosePolicy(arch, shape, request))
+      policy = std::move(wished);
+    else
+      llvm::consumeError(wished.takeError());
+  }
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back(PlacedSystem{std::move(*prepared), *policy, rank, bytes});

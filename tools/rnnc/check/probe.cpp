@@ -145,6 +145,8 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     auto fixed = subject.params.find(name);
     if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
       argument.values.assign(count, fixed->second);
+    else if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
+      return; // not given: the state begins as its param
     else if (kind == RNN_ARG_INITIAL)
       argument.values =
           drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);
