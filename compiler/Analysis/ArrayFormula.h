@@ -9,7 +9,6 @@ namespace rnnc {
 
 /// `sigmoid(W @ x[t] + b)`; what lies deeper than a few levels is "...". Where `known` gives a text
 /// for a value inside, that stands for it.
-std::string arrayFormula(mlir::Value value,
-                         llvm::function_ref<std::string(mlir::Value)> known);
+std::string arrayFormula(mlir::Value value, llvm::function_ref<std::string(mlir::Value)> known);
 
 } // namespace rnnc

@@ -6,6 +6,7 @@
 #include "Analysis/Formula.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -35,6 +36,26 @@ static void explainBlock(newton::SystemOp system, llvm::raw_ostream& out) {
     names += (i ? ", " : "") + stateName(system, i);
   out << "  block       " << system.numStates()
       << (system.numStates() == 1 ? " state: " : " states: ") << names << "\n";
+}
+
+/// What the states are before the first step, where it is not 0.
+static void explainStarts(Operation* system, ArrayAttr states, llvm::raw_ostream& out) {
+  std::string starts;
+  auto cell = cast<newton::CellOp>(system->getParentOp());
+  llvm::SmallPtrSet<Operation*, 8> seen;
+  for (auto slot : states.getAsRange<newton::SlotAttr>()) {
+    auto tensor =
+        cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor().getAttr()));
+    double fill = tensor.getFill().convertToDouble();
+    if (!seen.insert(tensor).second || (fill == 0 && !tensor.getStart()))
+      continue;
+    llvm::SmallString<16> number;
+    tensor.getFill().toString(number);
+    starts += (starts.empty() ? "" : ", ") + tensor.getSymName().str() + " = " +
+              tensor.getStart().value_or(number).str();
+  }
+  if (!starts.empty())
+    out << "  start       " << starts << "\n";
 }
 
 static void explainStep(newton::SystemOp system, llvm::raw_ostream& out) {
@@ -206,6 +227,7 @@ static std::string explainDense(newton::DenseSystemOp system,
   if (states.known && !llvm::all_of(states.text, llvm::isDigit))
     out << " = " << llvm::format("%.0f", states.number);
   out << " states: " << names << "\n";
+  explainStarts(system, system.getStates(), out);
   out << "  step        loops over the block; " << system.getTemporaries().size()
       << " arrays in between\n";
   if (states.known && params.known)
@@ -228,6 +250,7 @@ std::string rnnc::explainSystem(Operation* op, llvm::function_ref<int64_t(String
   llvm::raw_string_ostream out(text);
   explainLanes(system.getLaneAxes(), out);
   explainBlock(system, out);
+  explainStarts(system, system.getStates(), out);
   explainStep(system, out);
   explainJacobian(system, out);
   explainCost(system, out);

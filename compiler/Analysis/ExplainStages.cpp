@@ -2,8 +2,6 @@
 
 #include "Analysis/ExplainStages.h"
 
-#include "Analysis/Formula.h"
-
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -80,9 +78,8 @@ StageText StageReader::readProduct(ProductOp product) {
     int64_t axis = product.getHeads() + (product.getLeft() ? 0 : 1);
     StringRef name = cast<StringAttr>(tensor(weight).getDims()[axis]).getValue();
     int64_t contracted = sizes[axis] < 0 ? sizeOf(name) : sizes[axis];
-    add(text.multiplyAdds, weights < 0 || contracted < 0
-                               ? -1.0
-                               : results * static_cast<double>(contracted));
+    add(text.multiplyAdds,
+        weights < 0 || contracted < 0 ? -1.0 : results * static_cast<double>(contracted));
   }
   return text;
 }
@@ -98,13 +95,7 @@ StageText StageReader::readMap(Operation* op) {
       if (seen.insert(slot.getTensor()).second)
         add(text.numbers, elements(tensor(slot.getTensor())));
   TensorOp result = tensor(cast<SlotAttr>(outputs[0]).getTensor());
-  std::string holds;
-  if (result.getHolds())
-    holds = result.getHolds()->str();
-  else if (auto scalars = dyn_cast<SystemOp>(op); scalars && scalars.numOutputs() == 1)
-    holds = formula(scalars.stepBlock().getTerminator()->getOperand(0), scalars);
-  else
-    holds = "...";
+  std::string holds = result.getHolds() ? result.getHolds()->str() : "...";
   text.equations.push_back(at(result) + " = " + holds);
   return text;
 }

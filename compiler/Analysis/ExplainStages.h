@@ -23,7 +23,6 @@ std::vector<StageText> stageTexts(newton::CellOp cell,
                                   llvm::function_ref<int64_t(llvm::StringRef)> sizeOf);
 
 /// The same as lines for a reader; empty where nothing was moved.
-std::string explainStages(newton::CellOp cell,
-                          llvm::function_ref<int64_t(llvm::StringRef)> sizeOf);
+std::string explainStages(newton::CellOp cell, llvm::function_ref<int64_t(llvm::StringRef)> sizeOf);
 
 } // namespace rnnc

@@ -2,6 +2,7 @@
 
 #include "Analysis/JacobianStructure.h"
 #include "Newton/Derivatives.h"
+#include "Transforms/Coupling.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Simplify.h"
 
@@ -123,15 +124,48 @@ static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   return success();
 }
 
+/// Operations that a derivative may start from before it is simplified: a full block of 16 states
+/// would only be thrown away again.
+static constexpr int64_t kMostOperations = 200000;
+
+/// Whether a carry costs no more than that of a full block of `maxBlock` states, to keep and to
+/// multiply.
+static bool isCheap(newton::StructureAttr structure, int64_t maxBlock) {
+  int64_t terms = 0;
+  for (const auto& sum : structure.product())
+    terms += sum.size();
+  return structure.numCarry() <= maxBlock * maxBlock && terms <= maxBlock * maxBlock * maxBlock;
+}
+
+/// A block of more than `maxBlock` states: its Jacobian stays where few numbers make it, else its
+/// diagonal stands for it.
+static LogicalResult deriveLarge(newton::SystemOp system, int64_t maxBlock) {
+  int64_t operations = system.stepBlock().getOperations().size();
+  if (system.numStates() * operations <= kMostOperations) {
+    if (failed(derive(system, /*diagonal=*/false)))
+      return failure();
+    if (isCheap(*system.getStructure(), maxBlock))
+      return success();
+    system.removeStructureAttr();
+    system.getJacobian().front().erase();
+  }
+  if (std::optional<Coupling> coupling = Coupling::takeFrom(system))
+    coupling->warn();
+  return derive(system, /*diagonal=*/true);
+}
+
 namespace {
 struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
   using DeriveJacobianBase::DeriveJacobianBase;
 
   void runOnOperation() override {
-    for (auto system : getOperation().ops<newton::SystemOp>())
+    for (auto system : getOperation().ops<newton::SystemOp>()) {
       if (!system.getPhase() && !system.hasJacobian() &&
-          failed(derive(system, system.numStates() > maxBlock)))
+          failed(system.numStates() <= maxBlock ? derive(system, /*diagonal=*/false)
+                                                : deriveLarge(system, maxBlock)))
         return signalPassFailure();
+      Coupling::takeFrom(system);
+    }
   }
 };
 } // namespace

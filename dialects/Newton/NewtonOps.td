@@ -32,7 +32,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let summary = "Where one scalar of a lane lives: an element of a declared tensor";
   let description = [{
     `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
-    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
+    system from element 0 on, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
     system an axis may stand for all of its elements: at = [-1].
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
@@ -41,7 +41,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let assemblyFormat = "`<` $tensor `,` `lanes` `=` `[` (`]`) : ($lanes^ `]`)? `,` `at` `=` `[` (`]`) : ($at^ `]`)? `,` `back` `=` $back `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The scalar as the user would write it: `h`, `c[2]`.
+    /// The scalar as the user would write it: `h`, `c[2]`, `x[4:]` of lanes from element 4 on.
     std::string display() const;
     /// The axes that stand for all of their elements, in order.
     ::llvm::SmallVector<int64_t> everyAxes() const;
@@ -120,7 +120,15 @@ class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, m
 def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` are the user's hints to whoever plans the memory of training: names that
+    values of the steps bear as locations, and states and outputs. `tolerance`, `max_sweeps` and
+    `chunk` are what the file wishes of a plan that is told nothing else.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
+  let hasVerifier = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -136,15 +144,18 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
-    among them. `fill` is a state's value before the first step, or an input's before the start.
+    among them. `fill` is a state's value before the first step, or an input's before the start;
+    `start` names the param that is a state's value instead, broadcast from the right.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
-    stages fill them. `holds` is the expression that such a tensor holds.
+    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden, OptionalAttr<StrAttr>:$holds);
+                       UnitAttr:$hidden, OptionalAttr<FlatSymbolRefAttr>:$start,
+                       OptionalAttr<StrAttr>:$holds);
   let assemblyFormat = [{
-    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`=` $holds^)? attr-dict
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`start` $start^)?
+    (`=` $holds^)? attr-dict
   }];
   let hasVerifier = 1;
 }

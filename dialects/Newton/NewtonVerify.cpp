@@ -19,7 +19,7 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
   if (back > kMaxDelay)
     return emitError() << "a slot reads at most " << kMaxDelay << " steps back";
   for (auto [lane, element] : llvm::zip(lanes, at))
-    if (lane < -1 || element < -1)
+    if (lane < -1 || element < -1 || (lane >= 0 && element < 0))
       return emitError() << "a slot's axis is a lane axis, or -1 and an element";
   return success();
 }
@@ -60,6 +60,17 @@ LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
+LogicalResult CellOp::verify() {
+  if (getTolerance() && (!getTolerance()->isFinite() || getTolerance()->isNegative()))
+    return emitOpError("tolerance is a finite number, 0 or more");
+  if (getMaxSweeps() &&
+      (static_cast<int64_t>(*getMaxSweeps()) < 1 || (getTolerance() && getTolerance()->isZero())))
+    return emitOpError("max_sweeps is at least 1, and needs a tolerance above 0");
+  if (getChunk() && static_cast<int64_t>(*getChunk()) < 1)
+    return emitOpError("chunk is at least 1");
+  return success();
+}
+
 LogicalResult TensorOp::verify() {
   if (getDims().size() != getSizes().size())
     return emitOpError("has one size for each dim");
@@ -68,6 +79,22 @@ LogicalResult TensorOp::verify() {
       return emitOpError("sizes are at least 1, or -1 where the caller binds them");
   if (getHidden() && getRole() != Role::State)
     return emitOpError("only a state can be hidden");
+  if (!getStart())
+    return success();
+  if (getRole() != Role::State)
+    return emitOpError("only a state starts from a param");
+  auto param = dyn_cast_or_null<TensorOp>(
+      SymbolTable::lookupSymbolIn(cast<CellOp>((*this)->getParentOp()), getStartAttr()));
+  if (!param || param.getRole() != Role::Param)
+    return emitOpError() << "starts from @" << *getStart() << ", which is no param";
+  size_t rank = param.getSizes().size(), own = getSizes().size();
+  for (size_t i = 0; i < rank; ++i) {
+    size_t axis = own - rank + i;
+    if (rank > own || (param.getSizes()[i] != 1 &&
+                       (param.getSizes()[i] != getSizes()[axis] ||
+                        (getSizes()[axis] < 0 && param.getDims()[i] != getDims()[axis]))))
+      return emitOpError() << "the start @" << *getStart() << " does not broadcast to it";
+  }
   return success();
 }
 
@@ -86,8 +113,9 @@ static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots
     if (slot.getLanes().size() != tensor.getDims().size())
       return op->emitOpError() << slot.getTensor() << " has rank " << tensor.getDims().size();
     for (auto [lane, at, size] : llvm::zip(slot.getLanes(), slot.getAt(), tensor.getSizes()))
-      if (lane >= laneRank || (lane < 0 && size >= 0 && at >= size) ||
-          (lane < 0 && at < 0 && !every))
+      if (lane >= laneRank || (size >= 0 && at >= size) || (lane < 0 && at < 0 && !every) ||
+          (lane >= 0 && at > 0 &&
+           (size < 0 || llvm::is_contained({Role::State, Role::Output}, roles.front()))))
         return op->emitOpError() << slot.getTensor() << ": a slot outside the tensor";
   }
   return success();

@@ -98,7 +98,13 @@ class Rnn_Op<string mnemonic, list<Trait> traits = []> : Op<Rnn_Dialect, mnemoni
 def Rnn_CellOp : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                NoRegionArguments, SingleBlock]> {
   let summary = "One cell: declarations, then one step";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` name values of the step, hints to whoever plans the memory of training.
+    `tolerance`, `max_sweeps` and `chunk` are the file's wishes for the solve; a caller's win.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
@@ -133,11 +139,17 @@ def Rnn_ParamOp : Rnn_Decl<"param"> {
 }
 
 def Rnn_StateOp : Rnn_Decl<"state"> {
-  let summary = "Carried from step to step; `init` is its value before the first";
-  let description = "A hidden state is not among the outputs.";
+  let summary = "Carried from step to step; `init` or `start` is its value before the first";
+  let description = [{
+    A hidden state is not among the outputs. `start` names the param that is the value before the
+    first step and at all earlier ones; it broadcasts to the state. `init` is then 0.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
-                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden);
-  let assemblyFormat = "(`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? attr-dict";
+                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden,
+                       OptionalAttr<FlatSymbolRefAttr>:$start);
+  let assemblyFormat = [{
+    (`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? (`start` $start^)? attr-dict
+  }];
 }
 
 def Rnn_OutputOp : Rnn_Decl<"output"> {
@@ -365,6 +377,53 @@ def Rnn_ReduceOp : Rnn_StepOp<"reduce", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Movement: elements change places, none is computed
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_SliceOp : Rnn_StepOp<"slice", [Pure]> {
+  let summary = "Neighbours along one axis of fixed size, from element `from` on";
+  let description = [{
+    How many, the result's type says. With `drop` it is one, and the axis goes.
+  }];
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis, I64Attr:$from, UnitAttr:$drop);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operand `axis` $axis `from` $from (`drop` $drop^)? `:` type($operand) `->` type($result)
+    attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ConcatOp : Rnn_StepOp<"concat", [Pure]> {
+  let summary = "Arrays behind each other along one axis of fixed size; all others match";
+  let arguments = (ins Variadic<Rnn_Real>:$operands, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operands `axis` $axis `:` `(` type($operands) `)` `->` type($result) attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_TransposeOp : Rnn_StepOp<"transpose", [Pure]> {
+  let summary = "The last two axes change places";
+  let arguments = (ins Rnn_Real:$operand);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ExpandOp : Rnn_StepOp<"expand", [Pure]> {
+  let summary = "A new axis of size 1, as the `axis`th of the result";
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -75,8 +75,8 @@ ScheduleChoice sequential(const ScheduleRequest& r, const CostModel& model) {
 /// Calls consider(chunk) for the lengths that are worth a look, with `columns` columns a row.
 template <class Consider>
 void forChunks(const ScheduleRequest& r, int64_t chunks, double columns, Consider consider) {
-  if (r.chunk) {
-    consider(r.chunk);
+  if (r.chunk || r.chunkHint) {
+    consider(r.chunk ? r.chunk : std::min(r.chunkHint, std::max<int64_t>(r.time, 1)));
     return;
   }
   const int64_t whole = std::max<int64_t>(1, r.time / chunks);

@@ -43,6 +43,7 @@ public:
     }
     stages();
     resultsAreDisjoint();
+    hints(table_.solve);
   }
 
 private:
@@ -79,6 +80,29 @@ private:
       for (uint32_t a = 0; a < tensor.rank; ++a) {
         dim(tensor.dims[a], tensor.sizes[a], tensor.name);
       }
+    }
+    for (uint32_t i = 0; i < table_.tensors; ++i) {
+      if (table_.tensor[i].start != 0) {
+        start(table_.tensor[i]);
+      }
+    }
+  }
+
+  // A learned initial state broadcasts to the state.
+  void start(const rnn_tensor_desc& state) const {
+    if (state.start > table_.tensors || table_.tensor[state.start - 1].role != RNN_ROLE_PARAM) {
+      fail("tensor {} starts from tensor {}, which is no param", state.name, state.start - 1);
+    }
+    const rnn_tensor_desc& param = table_.tensor[state.start - 1];
+    bool fits = state.role == RNN_ROLE_STATE && param.rank <= state.rank;
+    for (uint32_t a = 0; fits && a < param.rank; ++a) {
+      const uint32_t axis = state.rank - param.rank + a;
+      fits = param.sizes[a] == 1 ||
+             (param.sizes[a] == state.sizes[axis] &&
+              (param.sizes[a] != -1 || std::string_view(param.dims[a]) == state.dims[axis]));
+    }
+    if (!fits) {
+      fail("tensor {} cannot start from the param {}", state.name, param.name);
     }
   }
 
@@ -212,15 +236,28 @@ private:
       if (lane < 0 || static_cast<uint32_t>(lane) >= system.lane_rank) {
         fail("{} slot {}: lane axis {} of {}", list.what, index, lane, system.lane_rank);
       }
-      if (tensor.sizes[a] != system.lane_sizes[lane] ||
-          (tensor.sizes[a] == -1 && std::string_view(tensor.dims[a]) != system.lane_axes[lane])) {
-        fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name,
-             system.lane_axes[lane]);
-      }
+      laneAlong(system, list, index, a);
       used |= 1u << lane;
     }
     if (isResult(list)) {
       everyLaneItsOwn(system, list, index, used);
+    }
+  }
+
+  // The lanes have the axis to themselves; of an input's or a param's they may be a part.
+  void laneAlong(const rnn_system_desc& system, const SlotList& list, uint32_t index,
+                 uint32_t a) const {
+    const rnn_slot& slot = list.slots[index];
+    const rnn_tensor_desc& tensor = table_.tensor[slot.tensor];
+    const char* axis = system.lane_axes[slot.lane_axis[a]];
+    const int64_t lanes = system.lane_sizes[slot.lane_axis[a]];
+    const bool isRead = list.role == RNN_ROLE_INPUT || list.role == RNN_ROLE_PARAM;
+    const bool isWhole = slot.at[a] == 0 && tensor.sizes[a] == lanes &&
+                         (lanes != -1 || std::string_view(tensor.dims[a]) == axis);
+    const bool isPart = isRead && lanes != -1 && tensor.sizes[a] != -1 && slot.at[a] >= 0 &&
+                        slot.at[a] <= tensor.sizes[a] - lanes;
+    if (!isWhole && !isPart) {
+      fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name, axis);
     }
   }
 
@@ -453,6 +490,16 @@ private:
       if (!std::isfinite(value) || value < 0) {
         fail("`cost` holds {}", value);
       }
+    }
+  }
+
+  void hints(const rnn_solve_hints& solve) const {
+    if (solve.has_tolerance && (!std::isfinite(solve.tolerance) || solve.tolerance < 0)) {
+      fail("`solve` wishes the tolerance {}", solve.tolerance);
+    }
+    if (solve.max_sweeps < 0 || solve.chunk < 0) {
+      fail("`solve` wishes {} {}", solve.chunk < 0 ? "the chunk" : "max_sweeps",
+           solve.chunk < 0 ? solve.chunk : solve.max_sweeps);
     }
   }
 

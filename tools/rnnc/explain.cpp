@@ -60,6 +60,8 @@ public:
 private:
   int planSchedule();
   void print();
+  void printWishes();
+  Json wishesJson();
   Json json();
   Json systemJson(newton::SystemOp system);
   Json denseJson(newton::DenseSystemOp system);
@@ -149,8 +151,55 @@ std::string Explainer::why() const {
   return options.schedule == RNN_SCHEDULE_AUTO ? estimates : "as asked for; " + estimates;
 }
 
+/// The names of `save` or `recompute`.
+static std::vector<std::string> namesOf(std::optional<mlir::ArrayAttr> names) {
+  std::vector<std::string> list;
+  if (names)
+    for (auto name : names->getAsRange<mlir::StringAttr>())
+      list.push_back(name.getValue().str());
+  return list;
+}
+
+/// What the file asks for: hints to the memory planner, wishes for the solve.
+void Explainer::printWishes() {
+  for (auto [what, names] :
+       {std::pair("save", cell().getSave()), std::pair("recompute", cell().getRecompute())})
+    if (names)
+      fmt::print("  {:<11} {}\n", what, fmt::join(namesOf(names), ", "));
+  const rnn_solve_hints& solve = solver.table().solve;
+  std::vector<std::string> settings;
+  if (solve.has_tolerance)
+    settings.push_back(fmt::format("tolerance {}", solve.tolerance));
+  if (solve.max_sweeps)
+    settings.push_back(fmt::format("max_sweeps {}", solve.max_sweeps));
+  if (solve.chunk)
+    settings.push_back(fmt::format("chunk {}", solve.chunk));
+  if (!settings.empty())
+    fmt::print("  solve       {}, unless options say otherwise\n", fmt::join(settings, ", "));
+}
+
+Json Explainer::wishesJson() {
+  Json json = Json::object();
+  if (cell().getSave())
+    json["save"] = namesOf(cell().getSave());
+  if (cell().getRecompute())
+    json["recompute"] = namesOf(cell().getRecompute());
+  const rnn_solve_hints& solve = solver.table().solve;
+  if (solve.has_tolerance)
+    json["solve"]["tolerance"] = solve.tolerance;
+  if (solve.max_sweeps)
+    json["solve"]["max_sweeps"] = solve.max_sweeps;
+  if (solve.chunk)
+    json["solve"]["chunk"] = solve.chunk;
+  for (auto tensor : cell().ops<newton::TensorOp>())
+    if (auto start = tensor.getStart())
+      json["start"][tensor.getSymName().str()] = start->str();
+  return json;
+}
+
 void Explainer::print() {
   fmt::print("{} of {}\n", source.cellName(), options.file);
+  printWishes();
   auto sizeOf = [&](llvm::StringRef dim) {
     auto known = sizes.dims.find(dim.str());
     return known == sizes.dims.end() ? -1 : known->second;
@@ -233,6 +282,7 @@ Json Explainer::json() {
     json["systems"].push_back(system ? systemJson(system)
                                      : denseJson(llvm::cast<newton::DenseSystemOp>(op)));
   }
+  json.update(wishesJson());
   json["couplings"] = couplings();
   json["stages"] = stagesJson();
   json.update(sizesJson(sizes));

@@ -40,12 +40,16 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
-  const char* holds;    /* of a hoisted or derived tensor: the expression; else null */
+  uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
+                        of `fill`; its axes broadcast from the right. 0: none */
+  const char* holds; /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
-/* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
- * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. In a dense system at[a]
- * may be RNN_EVERY: the slot then stands for every element along the axis, row-major. */
+/* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
+ * index along the system's lane axis lane_axis[a], or at[a] alone where lane_axis[a] is -1. A lane
+ * axis begins at 0, but for inputs and params of fixed sizes, of which it may be a part. In a dense
+ * system at[a] may be RNN_EVERY: the slot then stands for every element along the axis, row-major.
+ */
 #define RNN_EVERY (-1)
 
 typedef struct rnn_slot {
@@ -148,6 +152,13 @@ typedef struct rnn_system_desc {
   const rnn_temporary* temporary;
 } rnn_system_desc;
 
+/* What the cell's file wishes of a plan; what the plan is told wins. */
+typedef struct rnn_solve_hints {
+  uint32_t has_tolerance; /* whether `tolerance` holds */
+  double tolerance;
+  int64_t max_sweeps; /* 0: none. For tolerances above 0 */
+  int64_t chunk;      /* 0: none. Steps a chunk, where time is solved in parallel */
+} rnn_solve_hints;
 /* One weight of a product: result = weight @ sequence + bias, or sequence @ weight + bias. */
 typedef struct rnn_product_part {
   uint32_t weight; /* a param or a derived tensor */
@@ -199,6 +210,7 @@ typedef struct rnn_module_table {
    * `systems` + the stage's place. */
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
+  rnn_solve_hints solve;
 } rnn_module_table;
 
 #ifdef __cplusplus
