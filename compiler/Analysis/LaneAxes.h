@@ -23,6 +23,8 @@ struct StateGroup {
     mlir::Operation* by; // null: another state of the group has no such axis
   };
   llvm::SmallVector<Coupling> couplings;
+  /// Of a stage that joins arrays: the lane axis of each axis of what it sets, or -1.
+  llvm::SmallVector<int64_t> placed;
 };
 
 /// Finds lane axes by walking the definition of every new state (SOLVER.md section 6): element-wise
@@ -47,5 +49,9 @@ private:
   std::vector<StateGroup> groups_;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t>> values_;
 };
+
+/// Which axes of what a stage sets run along a joint (rnn.concat): these cannot be lane axes, since
+/// what an element is read from depends on its place.
+llvm::SmallVector<bool> joinedAxes(rnn::StageOp stage);
 
 } // namespace rnnc

@@ -21,15 +21,33 @@ struct Span {
 };
 
 struct Node {
-  enum Op : uint8_t { Number, Name, At, Neg, Not, Binary, Compare, And, Or, Call } op;
+  enum Op : uint8_t {
+    Number,
+    Name,
+    At,
+    Neg,
+    Not,
+    Binary,
+    Compare,
+    And,
+    Or,
+    Call,
+    Index,
+    Transpose
+  } op;
   Span span;            // of the operator or the name
   llvm::StringRef text; // name, or the sign: "+", "<="
   double number = 0;
   int64_t back = 0;          // of At: x[t - back]
-  uint32_t arguments = 0;    // of a Call
+  uint32_t arguments = 0;    // of a Call; of an Index, its bounds
   llvm::StringRef axis = {}; // of a Call with axis = name
   uint32_t begin = 0;        // where the source text of the whole subexpression starts and ends
   uint32_t end = 0;
+  /// Of an Index, a[0, 2:k]: how many items, and by bits which are slices, with a bound on the left
+  /// and on the right. Behind the array its bounds are operands, in order.
+  uint8_t items = 0, slices = 0, from = 0, to = 0;
+
+  static constexpr unsigned kMaxItems = 8;
 };
 
 using Expr = std::vector<Node>;

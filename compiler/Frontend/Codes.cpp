@@ -126,22 +126,29 @@ constexpr CodeText kCodes[] = {
      "with\n"
      "sum(x, axis = d) the one of that name."},
     {"RNN0208", "not a dim", "A shape lists dims that are declared above it, or numbers."},
+    {"RNN0209", "index out of range",
+     "Elements are numbered from 0, and from the end with -1. a[from:to] ends before to, and has "
+     "at "
+     "least one\n"
+     "element. The items of an index belong to the last axes: of R : [heads, k, k], R[0] is "
+     "[heads, k]."},
     {"RNN0301", "a state too many steps back",
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
-    {"RNN0305", "not supported yet: this function",
-     "concat, outer and complex functions come later."},
+    {"RNN0305", "not supported yet: this function", "Functions of complex numbers come later."},
     {"RNN0306", "not supported yet: implicit steps",
      "A right side that uses its own state[t] would be solved per step; that comes later."},
-    {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},
     {"RNN0308", "not supported yet: this declaration", "complex states come later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"
      "block is too large for the product of its Jacobians: that costs k^3 for k states. The cell "
      "runs\n"
-     "sequentially, vectorised over lanes. Recurrent weights that are element-wise (diagonal), or "
+     "sequentially, vectorised over lanes; --schedule parallel corrects with the diagonal of the "
+     "Jacobian\n"
+     "alone, which takes more sweeps and gives the same answer. Recurrent weights that are "
+     "element-wise (diagonal), or "
      "one small\n"
      "block a head (R : [heads, 4, 4]), let all steps be solved at once."},
     {"RNN0402", "unrolls too far",

@@ -326,6 +326,10 @@ void EquationBuilder::step(const Node& node) {
     return stack.push_back({atTime(node), whole});
   case Node::Call:
     return call(node);
+  case Node::Index:
+    return index(node);
+  case Node::Transpose:
+    return transpose(node);
   default:
     return operate(node);
   }

@@ -41,9 +41,11 @@ static bool checkBuiltin(const Node& call, const Builtin& builtin, DiagnosticEng
   if (builtin.kind == Builtin::Later)
     return fail("RNN0305", "not supported yet: " + id);
   if (call.arguments < builtin.least || call.arguments > builtin.most) {
-    std::string takes = builtin.least == builtin.most ? plural(builtin.most, "argument")
-                                                      : std::to_string(builtin.least) + " or " +
-                                                            plural(builtin.most, "argument");
+    std::string takes = std::to_string(builtin.least) + " or " + plural(builtin.most, "argument");
+    if (builtin.least == builtin.most)
+      takes = plural(builtin.most, "argument");
+    else if (builtin.most == Builtin::kAny)
+      takes = "at least " + plural(builtin.least, "argument");
     return fail("RNN0115", id + " takes " + takes + ", not " + std::to_string(call.arguments));
   }
   if (call.axis.empty() || builtin.takesAxis(call.arguments))

@@ -58,6 +58,8 @@ private:
   Error translateSet(Value value, StringRef name);
   Error translateMatmul(rnn::MatmulOp op);
   Error translateReduce(rnn::ReduceOp op);
+  Error translateMovement(Operation& op);
+  size_t movedFrom(Operation& op, std::vector<int64_t> place) const;
   Error elementwise(Operation& op, Program::Code code, unsigned kind = 0);
 
   Shape shapeOf(Type type) const;
@@ -328,6 +330,58 @@ Error ProgramBuilder::translateReduce(rnn::ReduceOp op) {
   return Error::success();
 }
 
+/// The address of an element of a value.
+static size_t addressOf(size_t base, const Shape& shape, const std::vector<int64_t>& place) {
+  size_t offset = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    offset = offset * shape[axis] + place[axis];
+  return base + offset;
+}
+
+/// The address that the element at `place` of the result of a slice, concat, transpose or expand
+/// comes from.
+size_t ProgramBuilder::movedFrom(Operation& op, std::vector<int64_t> place) const {
+  Value operand = op.getOperand(0);
+  if (auto slice = dyn_cast<rnn::SliceOp>(op)) {
+    if (slice.getDrop())
+      place.insert(place.begin() + slice.getAxis(), 0);
+    place[slice.getAxis()] += slice.getFrom();
+  } else if (auto concat = dyn_cast<rnn::ConcatOp>(op)) {
+    int64_t& along = place[concat.getAxis()];
+    for (Value part : concat.getOperands()) {
+      operand = part;
+      int64_t size = values.at(part).shape[concat.getAxis()];
+      if (along < size)
+        break;
+      along -= size;
+    }
+  } else if (auto expand = dyn_cast<rnn::ExpandOp>(op)) {
+    place.erase(place.begin() + expand.getAxis());
+  } else {
+    std::swap(place[place.size() - 1], place[place.size() - 2]);
+  }
+  const Location& from = values.at(operand);
+  return addressOf(from.base, from.shape, place);
+}
+
+Error ProgramBuilder::translateMovement(Operation& op) {
+  auto result = define(op);
+  if (!result)
+    return result.takeError();
+  Program::Instruction copy{Program::Code::Copy, 0, result->base, countOf(result->shape), 1, {}};
+  Program::Operand from;
+  std::vector<int64_t> place(result->shape.size());
+  for (size_t i = 0; i < copy.count; ++i) {
+    size_t rest = i;
+    for (size_t axis = place.size(); axis-- > 0; rest /= result->shape[axis])
+      place[axis] = rest % result->shape[axis];
+    from.index.push_back(movedFrom(op, place));
+  }
+  copy.operands = {std::move(from)};
+  program.instructions.push_back(std::move(copy));
+  return Error::success();
+}
+
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
@@ -368,6 +422,8 @@ Error ProgramBuilder::translate(Operation& op) {
       .Case([&](rnn::WhereOp) { return elementwise(op, Code::Where); })
       .Case([&](rnn::MatmulOp matmul) { return translateMatmul(matmul); })
       .Case([&](rnn::ReduceOp reduce) { return translateReduce(reduce); })
+      .Case<rnn::SliceOp, rnn::ConcatOp, rnn::TransposeOp, rnn::ExpandOp>(
+          [&](Operation*) { return translateMovement(op); })
       .Default([](Operation& other) {
         return errorAt(&other,
                        "the interpreter has no rule for '" + other.getName().getStringRef() + "'");

@@ -8,6 +8,8 @@
 
 #include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
+#include "Transforms/Coupling.h"
+#include "Transforms/Elements.h"
 #include "Transforms/LowerDense.h"
 #include "Transforms/LowerProduct.h"
 #include "Transforms/Passes.h"
@@ -26,11 +28,6 @@ using namespace rnnc;
 using namespace rnnc::rnn;
 
 namespace {
-
-/// For every axis of a value: the element, or -1 - l where it runs with lane axis l.
-using Index = std::vector<int64_t>;
-
-int64_t lane(int64_t axis) { return -1 - axis; }
 
 class GroupLowering {
 public:
@@ -56,11 +53,8 @@ private:
   LogicalResult listElements(Operation* set, Value value, FlatSymbolRefAttr tensor, ArrayType type,
                              ArrayRef<int64_t> laneOfAxis);
   LogicalResult demand();
-  using Element = std::pair<Value, Index>;
-  SmallVector<Element> operandElements(Operation* op, const Index& index);
   LogicalResult demandOperands(Operation* op, const Index& index);
   LogicalResult want(Operation* by, Value value, Index index);
-  Index broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to);
   void build(Block& into);
   Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
   Value buildNamed(OpBuilder& builder, Operation* op, const Index& index);
@@ -90,9 +84,9 @@ private:
 
 newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back) {
   SmallVector<int64_t> lanes, at;
-  for (int64_t i : index) {
-    lanes.push_back(i < 0 ? -1 - i : -1);
-    at.push_back(i < 0 ? 0 : i);
+  for (const Place& place : index) {
+    lanes.push_back(place.lane);
+    at.push_back(place.at);
   }
   return newton::SlotAttr::get(context, tensor, lanes, at, back);
 }
@@ -101,10 +95,9 @@ newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& inde
 LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbolRefAttr tensor,
                                           ArrayType type, ArrayRef<int64_t> laneOfAxis) {
   bool isState = isa<SetStateOp>(set);
-  Index index(type.getRank(), 0);
+  Index index(type.getRank());
   for (unsigned i = 0; i < type.getRank(); ++i)
-    if (laneOfAxis[i] >= 0)
-      index[i] = lane(laneOfAxis[i]);
+    index[i].lane = laneOfAxis[i];
   while (true) {
     (isState ? states : outputs)
         .push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
@@ -113,11 +106,11 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
     int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
     for (; axis >= 0; --axis) {
-      if (index[axis] < 0)
+      if (index[axis].isLane())
         continue;
-      if (++index[axis] < type.getDims()[axis].getSize())
+      if (++index[axis].at < type.getDims()[axis].getSize())
         break;
-      index[axis] = 0;
+      index[axis].at = 0;
     }
     if (axis < 0)
       return success();
@@ -144,60 +137,12 @@ LogicalResult GroupLowering::listResults() {
   return success();
 }
 
-/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis
-/// that is stretched every place reads element 0; an axis of size 1 on both sides may well be a
-/// lane axis.
-Index GroupLowering::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to) {
-  ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
-  size_t offset = to.size() - dims.size();
-  Index result(index.begin() + offset, index.end());
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i].isOne() && !to[offset + i].isOne())
-      result[i] = 0;
-  return result;
-}
-
 LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
   if (wanted[value].insert(std::move(index)).second && ++count > limit)
     return emitError(by->getLoc()) << "the cell unrolls to more than " << limit
                                    << " scalar operations a lane; raise it with --limit "
                                       "operations=N [RNN0402]";
   return success();
-}
-
-/// The elements that one element of an op's result is made of, in the order in which it is built
-/// from them: the pairs of a product, what a reduction runs over, the operands of everything else.
-SmallVector<GroupLowering::Element> GroupLowering::operandElements(Operation* op,
-                                                                   const Index& index) {
-  SmallVector<Element> elements;
-  int64_t size = contractedSize(op);
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    unsigned batch = matmul.getLhs().getType().getRank() - 2;
-    for (int64_t j = 0; j < size; ++j) {
-      Index left(index.begin(), index.begin() + batch + 1),
-          right(index.begin(), index.begin() + batch);
-      left.push_back(j);
-      right.push_back(j);
-      right.insert(right.end(), index.begin() + batch + 1, index.end());
-      elements.push_back({matmul.getLhs(), std::move(left)});
-      elements.push_back({matmul.getRhs(), std::move(right)});
-    }
-    return elements;
-  }
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    for (int64_t j = 0; j < size; ++j) {
-      Index from = index;
-      if (!reduce.getKeep())
-        from.insert(from.begin() + reduce.getAxis(), j);
-      from[reduce.getAxis()] = j;
-      elements.push_back({reduce.getOperand(), std::move(from)});
-    }
-    return elements;
-  }
-  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
-  for (Value operand : op->getOperands())
-    elements.push_back({operand, broadcastIndex(operand, index, to)});
-  return elements;
 }
 
 LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
@@ -233,9 +178,9 @@ LogicalResult GroupLowering::demand() {
 Location GroupLowering::nameElement(Location loc, const Index& index) {
   auto named = dyn_cast<NameLoc>(loc);
   std::string text;
-  for (int64_t i : index)
-    if (i >= 0)
-      text += (text.empty() ? "[" : ", ") + std::to_string(i);
+  for (const Place& place : index)
+    if (!place.isLane())
+      text += (text.empty() ? "[" : ", ") + std::to_string(place.at);
   if (!named || text.empty())
     return loc;
   return NameLoc::get(StringAttr::get(context, named.getName().getValue() + text + "]"),
@@ -249,6 +194,8 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
   SmallVector<Value> operands;
   for (const Element& from : operandElements(op, index))
     operands.push_back(element(from.first, from.second));
+  if (isMovement(op))
+    return operands.front();
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce && !isa<MatmulOp>(op))
     return buildScalar(builder, loc, op, operands, compute);
@@ -272,7 +219,8 @@ Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& 
   Value value =
       buildElement(builder, op, index, named ? Location(named.getChildLoc()) : op->getLoc());
   Operation* made = value.getDefiningOp();
-  if (made && !isa<arith::ConstantOp>(made) && made == &builder.getBlock()->back())
+  if (made && !isMovement(op) && !isa<arith::ConstantOp>(made) &&
+      made == &builder.getBlock()->back())
     made->setLoc(nameElement(op->getLoc(), index));
   return value;
 }
@@ -393,32 +341,27 @@ static bool feedsState(Operation* op) {
   return false;
 }
 
-/// Says which term makes the block too large for a Jacobian, and what would help.
-static void warnDense(const StateGroup& group, int64_t states) {
+/// Which term makes the block too large for a Jacobian, and what would help.
+static std::optional<Coupling> couplingOf(const StateGroup& group, int64_t states) {
   if (group.couplings.empty())
-    return;
+    return std::nullopt;
   StateGroup::Coupling coupling = group.couplings.front(); // one term is enough
   std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
-  StringRef state = coupling.state.getSymName();
+  std::string state = coupling.state.getSymName().str();
   bool forOutput = coupling.by && !feedsState(coupling.by);
   Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
-  auto warning = emitWarning(at->getLoc());
-  warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
-          << "' of the state '" << state << "'"
-          << (forOutput ? " in an output: it is no lane axis but part of a block of "
-                        : ": the Jacobian is a dense block of ");
-  if (states < 0)
-    warning << "free size";
-  else
-    warning << states << " states";
-  warning << ", so the cell runs sequentially [RNN0401]";
-  Diagnostic& note = warning.attachNote();
-  if (forOutput)
-    note << "without this output, its contraction taken from '" << state
-         << "' after the run, all steps can be solved at once";
-  else
-    note << "recurrent weights that are element-wise, or one small block a head as in "
-            "R : [heads, 4, 4], let all steps be solved at once";
+  std::string text = std::string(coupling.by ? "this term couples" : "nothing separates") +
+                     " the axis '" + axis + "' of the state '" + state + "'" +
+                     (forOutput ? " in an output: it is no lane axis but part of a block of "
+                                : ": the Jacobian is a dense block of ") +
+                     (states < 0 ? "free size" : std::to_string(states) + " states") +
+                     ", so the cell runs sequentially [RNN0401]";
+  std::string note =
+      forOutput ? "without this output, its contraction taken from '" + state +
+                      "' after the run, all steps can be solved at once"
+                : "recurrent weights that are element-wise, or one small block a head as in "
+                  "R : [heads, 4, 4], let all steps be solved at once";
+  return Coupling{at->getLoc(), text, note};
 }
 
 /// A contraction in the recurrence over an axis that no state has, of a size that the caller binds.
@@ -464,10 +407,16 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Equations equations{cell, &cell.getStep().getBody().front(), StageOp()};
     for (const StateGroup& group : axes.groups()) {
       int64_t states = statesOf(group);
-      if (states < 0 || states > maxBlock)
-        warnDense(group, states);
-      if (failed(lowerGroup(equations, group, axes, states >= 0 && states <= unroll, type, body)))
+      bool isDense = states < 0 || states > unroll;
+      std::optional<Coupling> coupling;
+      if (isDense || states > maxBlock)
+        coupling = couplingOf(group, states);
+      if (isDense && coupling)
+        coupling->warn();
+      if (failed(lowerGroup(equations, group, axes, !isDense, type, body)))
         return failure();
+      if (!isDense && coupling) // its Jacobian may have few numbers all the same
+        coupling->attachTo(&body.back());
     }
     return success();
   }
@@ -487,6 +436,20 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     return lowerDense(equations, group, axes, type, body);
   }
 
+  /// All axes are lane axes but those that run along a joint. Returns how many elements a lane has.
+  static int64_t placeLanes(StageOp stage, ArrayRef<DimAttr> dims, StateGroup& group) {
+    int64_t elements = 1;
+    SmallVector<bool> joined = joinedAxes(stage);
+    for (auto [dim, isJoined] : llvm::zip(dims, joined)) {
+      group.placed.push_back(isJoined ? -1 : static_cast<int64_t>(group.lanes.size()));
+      if (isJoined)
+        elements *= dim.getSize();
+      else
+        group.lanes.push_back(dim);
+    }
+    return elements;
+  }
+
   /// Products that share their sequence become one, over all of their weights; of the others every
   /// stage is a map: a system whose lanes are the elements of what it sets.
   LogicalResult lowerStages(CellOp cell, Phase phase, Type type, Block& body) {
@@ -497,14 +460,13 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       StateGroup group;
       Operation* array = SymbolTable::lookupSymbolIn(cell, stage.getSet().getNameAttr());
       group.outputs.push_back(array);
-      llvm::append_range(
-          group.lanes,
-          cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims());
+      auto dims = cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims();
+      int64_t joined = placeLanes(stage, dims, group);
       Block& equations = stage.getBody().front();
-      bool scalars = llvm::all_of(equations, [&](Operation& op) {
-        int64_t size = contractedSize(&op);
-        return size != DimAttr::kFree && size <= unroll;
-      });
+      bool scalars = joined <= unroll && llvm::all_of(equations, [&](Operation& op) {
+                       int64_t size = contractedSize(&op);
+                       return size != DimAttr::kFree && size <= unroll;
+                     });
       if (failed(lowerGroup({cell, &equations, stage}, group, none, scalars, type, body)))
         return failure();
     }

@@ -32,8 +32,8 @@ void NewtonDialect::initialize() {
 std::string SlotAttr::display() const {
   std::string text = getTensor().getValue().str(), elements;
   for (auto [lane, at] : llvm::zip(getLanes(), getAt()))
-    if (lane < 0 && at >= 0)
-      elements += (elements.empty() ? "" : ", ") + std::to_string(at);
+    if ((lane < 0 && at >= 0) || (lane >= 0 && at > 0))
+      elements += (elements.empty() ? "" : ", ") + std::to_string(at) + (lane < 0 ? "" : ":");
   return elements.empty() ? text : text + "[" + elements + "]";
 }
 

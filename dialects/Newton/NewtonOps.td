@@ -32,7 +32,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let summary = "Where one scalar of a lane lives: an element of a declared tensor";
   let description = [{
     `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
-    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
+    system from element 0 on, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
     system an axis may stand for all of its elements: at = [-1].
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
@@ -41,7 +41,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let assemblyFormat = "`<` $tensor `,` `lanes` `=` `[` (`]`) : ($lanes^ `]`)? `,` `at` `=` `[` (`]`) : ($at^ `]`)? `,` `back` `=` $back `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The scalar as the user would write it: `h`, `c[2]`.
+    /// The scalar as the user would write it: `h`, `c[2]`, `x[4:]` of lanes from element 4 on.
     std::string display() const;
     /// The axes that stand for all of their elements, in order.
     ::llvm::SmallVector<int64_t> everyAxes() const;
@@ -147,7 +147,7 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
     among them. `fill` is a state's value before the first step, or an input's before the start;
     `start` names the param that is a state's value instead, broadcast from the right.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
-    stages fill them. `holds` is the expression that such a tensor holds.
+    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
@@ -165,13 +165,15 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
     `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
-    that `structure` speaks of. Every scalar has the compute type. With a `phase` the system is a
+    that `structure` speaks of. Every scalar has the compute type. With `diagonal` the region yields
+    the diagonal of the Jacobian alone, as if the states were uncoupled: an approximation, which
+    costs sweeps and changes no answer. With a `phase` the system is a
     map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        OptionalAttr<Newton_Structure>:$structure,
-                       OptionalAttr<Newton_PhaseAttr>:$phase);
+                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
@@ -198,22 +200,26 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
     previous states, the inputs, the params, the new states, the outputs and the temporaries, whose
     axes are the block axes of the slot; a temporary lists the block dims of its axes. The region
     writes every element of the new states and outputs once and reads no new state. Numbers are
-    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md.
+    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md. `diagonal`, once
+    derived, takes the arguments of `step` and then an array for each of the states, in which it
+    writes, once an element, an approximation of how much the new state's element changes with the
+    old one's. It reads what `step` left in the temporaries, and no new state.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        ArrayAttr:$temporaries, OptionalAttr<Newton_PhaseAttr>:$phase);
-  let regions = (region SizedRegion<1>:$step);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$diagonal);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
     `inputs` $inputs `params` $params `outputs` $outputs `temporaries` $temporaries
-    attr-dict-with-keyword `step` $step
+    attr-dict-with-keyword `step` $step (`diagonal` $diagonal^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block& stepBlock() { return getStep().front(); }
+    bool hasDiagonal() { return !getDiagonal().empty(); }
     /// The block dims of a slot's every-axes, by number.
     ::llvm::SmallVector<int64_t> blockDimsOf(SlotAttr slot);
     /// The block dims of each memref of the region, in the order of its arguments.

@@ -19,7 +19,7 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
   if (back > kMaxDelay)
     return emitError() << "a slot reads at most " << kMaxDelay << " steps back";
   for (auto [lane, element] : llvm::zip(lanes, at))
-    if (lane < -1 || element < -1)
+    if (lane < -1 || element < -1 || (lane >= 0 && element < 0))
       return emitError() << "a slot's axis is a lane axis, or -1 and an element";
   return success();
 }
@@ -113,8 +113,9 @@ static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots
     if (slot.getLanes().size() != tensor.getDims().size())
       return op->emitOpError() << slot.getTensor() << " has rank " << tensor.getDims().size();
     for (auto [lane, at, size] : llvm::zip(slot.getLanes(), slot.getAt(), tensor.getSizes()))
-      if (lane >= laneRank || (lane < 0 && size >= 0 && at >= size) ||
-          (lane < 0 && at < 0 && !every))
+      if (lane >= laneRank || (size >= 0 && at >= size) || (lane < 0 && at < 0 && !every) ||
+          (lane >= 0 && at > 0 &&
+           (size < 0 || llvm::is_contained({Role::State, Role::Output}, roles.front()))))
         return op->emitOpError() << slot.getTensor() << ": a slot outside the tensor";
   }
   return success();
@@ -186,6 +187,8 @@ LogicalResult SystemOp::verify() {
     return failure();
   if (getStructure() && static_cast<int64_t>(getStructure()->getBlocks().size()) != numStates())
     return emitOpError("structure is of another size than the block");
+  if (getDiagonal() && (!getStructure() || getStructure()->numPlaces() != numStates()))
+    return emitOpError("a diagonal has one place a state");
   return success();
 }
 
@@ -218,40 +221,53 @@ LogicalResult DenseSystemOp::verify() {
   return success();
 }
 
-LogicalResult DenseSystemOp::verifyRegions() {
-  if (!getStep().hasOneBlock())
-    return emitOpError("step is one block");
-  SmallVector<Type> types(stepBlock().getArgumentTypes());
+/// `arrays`: the block dims of each array behind the sizes.
+static LogicalResult checkDenseRegion(DenseSystemOp op, Region& region,
+                                      ArrayRef<SmallVector<int64_t>> arrays, StringRef what) {
+  if (!region.hasOneBlock())
+    return op.emitOpError() << what << " is one block";
+  SmallVector<Type> types(region.front().getArgumentTypes());
   ArrayRef<Type> all = types;
-  size_t sizes = getBlockDims().size();
-  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  size_t sizes = op.getBlockDims().size();
   if (types.size() != sizes + arrays.size())
-    return emitOpError("step takes the block sizes, then the arrays");
+    return op.emitOpError() << what << " takes the block sizes, then the arrays";
   for (Type type : all.take_front(sizes))
     if (!type.isIndex())
-      return emitOpError("block sizes are indices");
+      return op.emitOpError("block sizes are indices");
   for (auto [type, dims] : llvm::zip(all.drop_front(sizes), arrays)) {
     auto array = dyn_cast<MemRefType>(type);
-    if (!array || array.getElementType() != getCompute() ||
+    if (!array || array.getElementType() != op.getCompute() ||
         array.getRank() != static_cast<int64_t>(dims.size()))
-      return emitOpError("an array of the step has another type than its slot");
+      return op.emitOpError() << "an array of the " << what << " has another type than its slot";
   }
-  auto walk = getStep().walk([&](Operation* op) -> WalkResult {
-    StringRef name = op->getName().getStringRef();
+  auto walk = region.walk([&](Operation* inner) -> WalkResult {
+    StringRef name = inner->getName().getStringRef();
     bool access = name == "memref.load" || name == "memref.store";
-    if (access && !isa<BlockArgument>(op->getOperand(name == "memref.store")))
-      return op->emitOpError("accesses what is no array of the step");
-    StringRef dialect = op->getName().getDialectNamespace();
+    if (access && !isa<BlockArgument>(inner->getOperand(name == "memref.store")))
+      return inner->emitOpError() << "accesses what is no array of the " << what;
+    StringRef dialect = inner->getName().getDialectNamespace();
     if (access || name == "scf.for" || name == "scf.yield" || dialect == "arith" ||
         dialect == "math" || dialect == "newton")
       return WalkResult::advance();
-    return op->emitOpError("has no place in the step of a dense system");
+    return inner->emitOpError() << "has no place in the " << what << " of a dense system";
   });
   if (walk.wasInterrupted())
     return failure();
-  auto yield = dyn_cast<YieldOp>(stepBlock().getTerminator());
-  return yield && yield.getNumOperands() == 0 ? success()
-                                              : emitOpError("the step of arrays yields nothing");
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  return yield && yield.getNumOperands() == 0
+             ? success()
+             : op.emitOpError() << "the " << what << " of arrays yields nothing";
+}
+
+LogicalResult DenseSystemOp::verifyRegions() {
+  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  if (failed(checkDenseRegion(*this, getStep(), arrays, "step")))
+    return failure();
+  if (!hasDiagonal())
+    return success();
+  for (auto slot : getStates().getAsRange<SlotAttr>())
+    arrays.push_back(blockDimsOf(slot));
+  return checkDenseRegion(*this, getDiagonal(), arrays, "diagonal");
 }
 
 LogicalResult SystemOp::verifyRegions() {

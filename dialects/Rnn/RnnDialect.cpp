@@ -137,15 +137,6 @@ bool rnnc::rnn::broadcastsTo(ArrayRef<DimAttr> from, ArrayRef<DimAttr> to) {
          llvm::equal(*dims, to, [](DimAttr a, DimAttr b) { return a.matches(b); });
 }
 
-ArrayType rnnc::rnn::reducedType(ArrayType type, uint64_t axis, bool keep) {
-  SmallVector<DimAttr> dims(type.getDims());
-  if (keep)
-    dims[axis] = DimAttr::get(StringAttr::get(type.getContext(), ""), 1);
-  else
-    dims.erase(dims.begin() + axis);
-  return type.withDims(dims);
-}
-
 FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,
                                                       ArrayRef<DimAttr> rhs) {
   if (lhs.size() < 2)

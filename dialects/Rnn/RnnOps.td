@@ -379,4 +379,51 @@ def Rnn_ReduceOp : Rnn_StepOp<"reduce", [Pure]> {
   let hasFolder = 1;
 }
 
+//===--------------------------------------------------------------------------------------------===//
+// Movement: elements change places, none is computed
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_SliceOp : Rnn_StepOp<"slice", [Pure]> {
+  let summary = "Neighbours along one axis of fixed size, from element `from` on";
+  let description = [{
+    How many, the result's type says. With `drop` it is one, and the axis goes.
+  }];
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis, I64Attr:$from, UnitAttr:$drop);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operand `axis` $axis `from` $from (`drop` $drop^)? `:` type($operand) `->` type($result)
+    attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ConcatOp : Rnn_StepOp<"concat", [Pure]> {
+  let summary = "Arrays behind each other along one axis of fixed size; all others match";
+  let arguments = (ins Variadic<Rnn_Real>:$operands, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operands `axis` $axis `:` `(` type($operands) `)` `->` type($result) attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_TransposeOp : Rnn_StepOp<"transpose", [Pure]> {
+  let summary = "The last two axes change places";
+  let arguments = (ins Rnn_Real:$operand);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ExpandOp : Rnn_StepOp<"expand", [Pure]> {
+  let summary = "A new axis of size 1, as the `axis`th of the result";
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
 #endif

@@ -202,6 +202,16 @@ static LogicalResult checkElementwise(Operation* op) {
   return success();
 }
 
+/// The result has this shape, by name or by size.
+static LogicalResult checkResult(Operation* op, ArrayType expected) {
+  auto result = cast<ArrayType>(op->getResult(0).getType());
+  if (!llvm::equal(result.getDims(), expected.getDims(),
+                   [](DimAttr a, DimAttr b) { return a.matches(b); }))
+    return op->emitOpError() << "result is " << result.shapeString() << ", not "
+                             << expected.shapeString();
+  return success();
+}
+
 LogicalResult UnaryOp::verify() { return checkElementwise(*this); }
 LogicalResult BinaryOp::verify() { return checkElementwise(*this); }
 LogicalResult CompareOp::verify() { return checkElementwise(*this); }
@@ -215,10 +225,7 @@ LogicalResult MatmulOp::verify() {
   if (failed(dims))
     return emitOpError() << getLhs().getType().shapeString() << " @ "
                          << getRhs().getType().shapeString() << " does not contract";
-  if (!llvm::equal(getType().getDims(), *dims, [](DimAttr a, DimAttr b) { return a.matches(b); }))
-    return emitOpError() << "result is " << getType().shapeString() << ", not "
-                         << ArrayType::get(getContext(), *dims).shapeString();
-  return success();
+  return checkResult(*this, ArrayType::get(getContext(), *dims));
 }
 
 LogicalResult ReduceOp::verify() {
@@ -229,4 +236,58 @@ LogicalResult ReduceOp::verify() {
     return emitOpError(getKeep() ? "result has size 1 along the reduced axis"
                                  : "result drops the reduced axis");
   return success();
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayType type = getOperand().getType();
+  if (getAxis() >= type.getRank())
+    return emitOpError() << "axis " << getAxis() << " of " << type.shapeString();
+  if (type.getDims()[getAxis()].isFree())
+    return emitOpError() << "cuts an axis of free size: " << type.getDims()[getAxis()].str();
+  if (getDrop() ? getType().getRank() + 1 != type.getRank()
+                : getType().getRank() != type.getRank() || getType().getDims()[getAxis()].isFree())
+    return emitOpError(getDrop() ? "result drops the axis" : "result keeps the axis");
+  int64_t size = getDrop() ? 1 : getType().getDims()[getAxis()].getSize();
+  int64_t from = getFrom(), whole = type.getDims()[getAxis()].getSize();
+  if (from < 0 || from > whole - size)
+    return emitOpError() << "takes elements " << from << " to " << from + size - 1 << " of "
+                         << whole;
+  return checkResult(*this, slicedType(type, getAxis(), size, getDrop()));
+}
+
+LogicalResult ConcatOp::verify() {
+  if (getOperands().empty())
+    return emitOpError("has an operand at least");
+  SmallVector<DimAttr> dims(cast<ArrayType>(getOperands().front().getType()).getDims());
+  if (getAxis() >= dims.size())
+    return emitOpError() << "axis " << getAxis() << " of "
+                         << cast<ArrayType>(getOperands().front().getType()).shapeString();
+  int64_t size = 0;
+  for (Value operand : getOperands()) {
+    auto type = cast<ArrayType>(operand.getType());
+    if (type.getRank() != dims.size())
+      return emitOpError("operands have as many axes as each other");
+    for (auto [axis, dim] : llvm::enumerate(type.getDims())) {
+      if (axis == getAxis() && dim.isFree())
+        return emitOpError() << "joins an axis of free size: " << dim.str();
+      if (axis != getAxis() && !dim.matches(dims[axis]))
+        return emitOpError() << type.shapeString() << " does not fit along axis " << axis;
+    }
+    size += type.getDims()[getAxis()].getSize();
+  }
+  dims[getAxis()] = DimAttr::get(StringAttr::get(getContext(), ""), size);
+  return checkResult(*this, ArrayType::get(getContext(), dims));
+}
+
+LogicalResult TransposeOp::verify() {
+  if (getOperand().getType().getRank() < 2)
+    return emitOpError() << getOperand().getType().shapeString() << " has no two axes to swap";
+  return checkResult(*this, transposedType(getOperand().getType()));
+}
+
+LogicalResult ExpandOp::verify() {
+  if (getAxis() > getOperand().getType().getRank())
+    return emitOpError() << "axis " << getAxis() << " of a result of rank "
+                         << getOperand().getType().getRank() + 1;
+  return checkResult(*this, expandedType(getOperand().getType(), getAxis()));
 }

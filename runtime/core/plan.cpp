@@ -115,6 +115,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.diagonal = desc.diagonal != 0;
   r.linear = desc.linear;
   r.constant = desc.constant;
   r.tolerance = plan.tolerance;
@@ -153,6 +154,18 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   return r;
 }
 
+// Terms of a product of carries. A diagonal may be a large one.
+std::vector<CarryTerm> carryTerms(const SystemPlan& system) {
+  if (!system.dense) {
+    return productTerms(CarryForm(*system.desc));
+  }
+  std::vector<CarryTerm> terms;
+  for (uint32_t i = 0; i < system.desc->carry; ++i) {
+    terms.push_back({i, i, i, 1});
+  }
+  return terms;
+}
+
 void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
                   const ScheduleRequest& request) {
   const ScheduleChoice& choice = schedules.chosen;
@@ -182,7 +195,7 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
     system.groups += run.groups;
   }
   if (system.parallel) {
-    system.products = productTerms(CarryForm(*system.desc));
+    system.products = carryTerms(system);
   }
 }
 
@@ -240,8 +253,8 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   bindDims(*plan, options);
 
   bool anyCarry = false;
-  for (uint32_t i = 0; i < table.systems; ++i) {
-    anyCarry |= table.system[i].carry != 0;
+  for (const SystemPlan& system : plan->systems) {
+    anyCarry |= system.desc->carry != 0;
   }
   if (options.schedule == RNN_SCHEDULE_PARALLEL && !anyCarry) {
     fail(RNN_UNSUPPORTED,

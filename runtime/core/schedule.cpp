@@ -219,7 +219,9 @@ Schedules chooseSchedule(const ScheduleRequest& request) {
                      request.vector == RNN_VECTOR_CHUNKS || request.tiles != RNN_TILES_AUTO ||
                      request.chunk != 0 || request.chunks != 0;
   // The estimate of the sweeps is the weak part: change over only for a clear gain.
-  if (asked || parallel->seconds * 1.2 < result.chosen.seconds) {
+  // How many sweeps an approximate Jacobian takes, only the data can tell.
+  const bool clear = !request.diagonal && parallel->seconds * 1.2 < result.chosen.seconds;
+  if (asked || clear) {
     result.chosen = std::move(*parallel);
   }
   return result;

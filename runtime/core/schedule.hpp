@@ -19,6 +19,7 @@ struct ScheduleRequest {
   const char* system = "";
   int64_t lanes = 0, time = 0;
   uint32_t states = 1, carry = 0; ///< carry 0: sequential only
+  bool diagonal = false;          ///< parallel only where it is asked for
   bool linear = false, constant = false;
   double tolerance = 0;
   std::vector<SequenceLayout> sequences;

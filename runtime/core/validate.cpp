@@ -236,15 +236,28 @@ private:
       if (lane < 0 || static_cast<uint32_t>(lane) >= system.lane_rank) {
         fail("{} slot {}: lane axis {} of {}", list.what, index, lane, system.lane_rank);
       }
-      if (tensor.sizes[a] != system.lane_sizes[lane] ||
-          (tensor.sizes[a] == -1 && std::string_view(tensor.dims[a]) != system.lane_axes[lane])) {
-        fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name,
-             system.lane_axes[lane]);
-      }
+      laneAlong(system, list, index, a);
       used |= 1u << lane;
     }
     if (isResult(list)) {
       everyLaneItsOwn(system, list, index, used);
+    }
+  }
+
+  // The lanes have the axis to themselves; of an input's or a param's they may be a part.
+  void laneAlong(const rnn_system_desc& system, const SlotList& list, uint32_t index,
+                 uint32_t a) const {
+    const rnn_slot& slot = list.slots[index];
+    const rnn_tensor_desc& tensor = table_.tensor[slot.tensor];
+    const char* axis = system.lane_axes[slot.lane_axis[a]];
+    const int64_t lanes = system.lane_sizes[slot.lane_axis[a]];
+    const bool isRead = list.role == RNN_ROLE_INPUT || list.role == RNN_ROLE_PARAM;
+    const bool isWhole = slot.at[a] == 0 && tensor.sizes[a] == lanes &&
+                         (lanes != -1 || std::string_view(tensor.dims[a]) == axis);
+    const bool isPart = isRead && lanes != -1 && tensor.sizes[a] != -1 && slot.at[a] >= 0 &&
+                        slot.at[a] <= tensor.sizes[a] - lanes;
+    if (!isWhole && !isPart) {
+      fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name, axis);
     }
   }
 
@@ -406,6 +419,12 @@ private:
     }
     if (!system.carry_place) {
       fail("`carry_place` is null");
+    }
+    for (uint32_t p = 0; system.diagonal && p < system.carry_places; ++p) {
+      if (system.carry_place[p].row != system.carry_place[p].column) {
+        fail("`carry_place` has ({}, {}), which is not on the diagonal", system.carry_place[p].row,
+             system.carry_place[p].column);
+      }
     }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);

@@ -104,7 +104,7 @@ void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t b
   const uint32_t rank = call_->plan.table().tensor[slot.tensor].rank;
   int64_t fixed = 0;
   for (uint32_t a = 0; a < rank; ++a) {
-    fixed += slot.lane_axis[a] == -1 ? slot.at[a] * strides[a] : 0;
+    fixed += slot.at[a] * strides[a];
   }
   for (int64_t j = 0; j < width_; ++j) {
     out[j] = fixed + index_[j] * batchStride;

@@ -82,6 +82,18 @@ private:
 
 } // namespace
 
+/// What to write in place of a product with a matrix of weights; empty for any other term.
+static std::string elementWise(mlir::Operation* by, const std::string& axis) {
+  auto product = llvm::dyn_cast<rnn::MatmulOp>(by);
+  auto weights = product ? product.getLhs().getDefiningOp<rnn::ParamValueOp>() : nullptr;
+  if (!weights)
+    return "";
+  auto state = product.getRhs().getDefiningOp<rnn::StateAtOp>();
+  std::string factor = state ? state.getName().str() + "[t-1]" : "(...)";
+  return fmt::format("; `{0} * {1}` with {0} : [{2}] instead would not couple it",
+                     weights.getName().str(), factor, axis);
+}
+
 std::vector<std::string> Explainer::couplings() {
   std::vector<std::string> lines;
   if (!source.cell())
@@ -100,6 +112,7 @@ std::vector<std::string> Explainer::couplings() {
           fmt::format("axis '{}' of {} belongs to the block: ", axis, state.getSymName().str());
       what += coupling.by ? "coupled by the term at " + check::placeText(by->getLoc())
                           : "another state of the group has no such axis";
+      what += elementWise(by, axis);
       lines.push_back(std::move(what));
     }
   return lines;
@@ -125,7 +138,12 @@ int Explainer::planSchedule() {
 
 /// Why this schedule: the estimates, or that there was no choice.
 std::string Explainer::why() const {
-  if (solver.table().system[0].carry == 0)
+  const rnn_system_desc& system = solver.table().system[0];
+  if (system.diagonal && options.schedule != RNN_SCHEDULE_PARALLEL)
+    return "a composition of Jacobians would cost more than the steps; --schedule parallel "
+           "corrects "
+           "with the diagonal alone";
+  if (system.carry == 0 && !system.diagonal)
     return "sequential only: the block has no Jacobian";
   std::string estimates =
       fmt::format("estimated: parallel {}, sequential {}", secondsText(info.seconds_parallel),
@@ -209,7 +227,7 @@ Json Explainer::systemJson(newton::SystemOp system) {
                   {"functions", step.functions},
                   {"latency_cycles", step.latency},
                   {"throughput_cycles", step.throughput}};
-  if (!system.hasJacobian()) {
+  if (!system.hasJacobian() || system.getDiagonal()) {
     json["structure"] = "dense";
     return json;
   }

@@ -31,7 +31,7 @@ constexpr int64_t kCarryInRegisters = 4;
 KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool jacobian) {
   auto system = dyn_cast<newton::SystemOp>(op);
   if (!system || !jacobian)
-    return {width, false, target.fma, width};
+    return {width, jacobian, target.fma, width};
   int64_t narrow = target.narrow(system.getCompute().getIntOrFloatBitWidth());
   int64_t registers = target.vectorBits == 512 ? 32 : 16;
   bool spills = system.getStructure()->numCarry() * (width / narrow) > registers;
@@ -43,6 +43,8 @@ constexpr int64_t kLongStep = 2000;
 
 /// A multiply-add of a dense block with one vector: two operands are loaded for it.
 constexpr double kCyclesAParam = 1;
+/// An element of its diagonal: the element's functions' derivatives, from what the step stored.
+constexpr double kCyclesADiagonal = 60;
 
 class HostCell : public CompiledCell {
 public:
@@ -279,6 +281,7 @@ rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
   rnn_system_desc desc = describe(system);
   if (system.hasJacobian())
     describeCarry(*system.getStructure(), desc);
+  desc.diagonal = system.getDiagonal();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *
@@ -312,7 +315,8 @@ rnn_system_desc HostCell::describeDense(newton::DenseSystemOp system) {
   desc.temporaries = arrays.size();
   desc.temporary = arrays.data();
   double multiplyAdd = kNanosecondsPerCycle * kCyclesAParam;
-  desc.cost = {multiplyAdd, multiplyAdd, 0};
+  desc.cost = {multiplyAdd, multiplyAdd, kNanosecondsPerCycle * kCyclesADiagonal};
+  desc.diagonal = system.hasDiagonal();
   // Eight rows are summed side by side: with two vectors each they fill the registers.
   addKernels(desc, system.getCompute(),
              2 * target.narrow(system.getCompute().getIntOrFloatBitWidth()));
@@ -394,7 +398,7 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
     for (bool jacobian : {false, true}) {
       auto system = dyn_cast<newton::SystemOp>(op);
       auto dense = dyn_cast<newton::DenseSystemOp>(op);
-      if (jacobian && (dense || !system.hasJacobian()))
+      if (jacobian && !(dense ? dense.hasDiagonal() : system.hasJacobian()))
         continue;
       Type compute = dense ? dense.getCompute() : system.getCompute();
       int64_t width = target.narrow(compute.getIntOrFloatBitWidth());

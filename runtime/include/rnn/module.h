@@ -42,12 +42,14 @@ typedef struct rnn_tensor_desc {
   uint32_t hidden;      /* a state that no caller sees as a sequence */
   uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
                         of `fill`; its axes broadcast from the right. 0: none */
-  const char* holds; /* of a hoisted or derived tensor: the expression; else null */
+  const char* holds; /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
-/* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
- * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. In a dense system at[a]
- * may be RNN_EVERY: the slot then stands for every element along the axis, row-major. */
+/* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
+ * index along the system's lane axis lane_axis[a], or at[a] alone where lane_axis[a] is -1. A lane
+ * axis begins at 0, but for inputs and params of fixed sizes, of which it may be a part. In a dense
+ * system at[a] may be RNN_EVERY: the slot then stands for every element along the axis, row-major.
+ */
 #define RNN_EVERY (-1)
 
 typedef struct rnn_slot {
@@ -132,11 +134,17 @@ typedef struct rnn_system_desc {
   const rnn_carry_place* carry_place; /* [carry_places] */
   uint32_t linear;                    /* the Jacobian depends on no state */
   uint32_t constant;                  /* nor on an input: it depends on the params alone */
+  /* Nonzero: what shoot_jacobian multiplies is not the Jacobian but an approximation of its
+   * diagonal: more sweeps, the same fixed point. The parallel schedule then runs where it is asked
+   * for only. The places are the diagonal; of a dense system there are none here, and the plan
+   * makes one for each state, with a number of its own. */
+  uint32_t diagonal;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
-  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
-   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  /* A dense system has block dims, loops over them, and no carry but a `diagonal`. `states` and the
+   * other counts are those of the slots; sizes, and with them the number of scalars, come with the
+   * plan. */
   uint32_t block_rank; /* 0: every slot is one scalar */
   const char* const* block_dims;
   const int64_t* block_sizes; /* -1: bound by the plan */

@@ -170,7 +170,9 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
                     std::isnan(rate)
                         ? "not measured"
                         : fmt::format("{} {:+.3f} a step: {}",
-                                      systems[index - 1].carry ? "log |A| =" : "two runs part at",
+                                      systems[index - 1].carry && !systems[index - 1].diagonal
+                                          ? "log |A| ="
+                                          : "two runs part at",
                                       rate, rate < 0 ? "contracts" : "does not contract"),
                     true});
   }

@@ -122,7 +122,7 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
   for (uint32_t s = 0; s < table.systems; ++s)
     ofStates.insert(table.system[s].lane_axes,
                     table.system[s].lane_axes + table.system[s].lane_rank);
-  int64_t otherSize = 37;
+  int64_t otherSize = 11;
   for (auto& [name, size] : dims)
     if (size == 1 && !ofStates.contains(name))
       size = otherSize, otherSize = 5 + otherSize % 8;
