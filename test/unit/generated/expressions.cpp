@@ -130,7 +130,7 @@ ExprPtr Expressions::leaf(const Shape& shape) {
                                  shape));
   for (const auto& [name, value] : values)
     if (value->shape == shape && !value->truth && !(noState && following.contains(name)))
-      found.push_back(makeName(name, shape));
+      found.insert(found.end(), 3, makeName(name, shape)); // or it would be of no use
   bool room = program.inputs.size() + program.params.size() < 8;
   if (found.empty() || (room && random.chance(0.1)))
     return declared(shape);

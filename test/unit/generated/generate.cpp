@@ -246,7 +246,7 @@ void Generator::chooseSetting() {
   setting.time = std::min<int64_t>(setting.time, 300);
   if (setting.time == 0 && random.chance(0.7))
     setting.time = 41;
-  setting.isDouble = random.chance(0.5);
+  setting.isDouble = random.chance(0.6);
   setting.arch = random.pick<const char*>({"", "", "", "x86-64-v3", "x86-64-v2"});
   setting.contracts = kind != Kind::Wild;
   setting.strange = random.chance(0.06);

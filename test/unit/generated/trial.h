@@ -21,7 +21,6 @@ std::optional<Failure> tryProgram(const Program& program);
 /// What the trials of this process compared so far, for the test's report.
 struct Tally {
   int64_t programs = 0, dense = 0, solves = 0, kernels = 0;
-  double kernelSeconds = 0;
 };
 Tally& tally();
 
