@@ -34,11 +34,11 @@ Compiled::Compiled(const Program& program) : program(program) {
 
 rnn::CellOp Compiled::cell() { return *module->getOps<rnn::CellOp>().begin(); }
 
-mlir::OwningOpRef<mlir::ModuleOp> Compiled::lower(bool isDouble) {
+mlir::OwningOpRef<mlir::ModuleOp> Compiled::lower(bool isDouble, std::optional<bool> fma) {
   mlir::OwningOpRef<mlir::ModuleOp> newton(module->clone());
   auto target = cpuTarget(program.setting.arch);
   LowerOptions options;
-  options.fma = target && target->fma;
+  options.fma = fma.value_or(target && target->fma);
   options.compute = isDouble ? "f64" : "f32";
   if (!target)
     failure = {"lowering", llvm::toString(target.takeError())};
@@ -54,4 +54,12 @@ std::unique_ptr<CompiledCell> Compiled::compile(mlir::ModuleOp newton) {
     return std::move(*made);
   failure = {"compiling", llvm::toString(made.takeError())};
   return nullptr;
+}
+
+std::optional<CudaUnit> Compiled::cuda(mlir::ModuleOp newton, const CudaOptions& options) {
+  MlirDiagnostics forward(sharedContext(), diagnostics);
+  std::optional<CudaUnit> unit = emitCuda(newton, "", options);
+  if (!unit)
+    failure = {"CUDA text", messages()};
+  return unit;
 }

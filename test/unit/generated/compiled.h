@@ -6,6 +6,7 @@
 #include "Newton/Newton.h"
 #include "Rnn/Rnn.h"
 #include "rnnc/Compiler.h"
+#include "rnnc/Cuda.h"
 #include "rnnc/Frontend.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -21,8 +22,10 @@ public:
   explicit Compiled(const Program& program);
 
   rnn::CellOp cell();
-  mlir::OwningOpRef<mlir::ModuleOp> lower(bool isDouble);
+  /// Whether multiply-adds are fused is the target's choice unless it is given.
+  mlir::OwningOpRef<mlir::ModuleOp> lower(bool isDouble, std::optional<bool> fma = std::nullopt);
   std::unique_ptr<CompiledCell> compile(mlir::ModuleOp newton);
+  std::optional<CudaUnit> cuda(mlir::ModuleOp newton, const CudaOptions& options);
   std::optional<Failure> failure;
 
 private:

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "generate.h"
+#include "range.h"
 #include "shrink.h"
 #include "trial.h"
 
@@ -14,19 +15,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 
 using namespace rnnc::generated;
 
 namespace {
 
-struct Range {
-  uint64_t seed = 1, first = 0, programs = 1000;
-  bool shrink = true;
-} range;
-
+Range range;
 constexpr int kFailuresShown = 3;
 
 std::string reproducer(uint64_t index) {
@@ -70,32 +65,13 @@ TEST(Generated, AgreesInEveryForm) {
                << " parallel solves, " << all.kernels << " kernels\n";
 }
 
-/// "--name=value" as a number.
-bool number(const char* argument, const char* name, uint64_t& value) {
-  size_t length = std::strlen(name);
-  if (std::strncmp(argument, name, length) != 0 || argument[length] != '=')
-    return false;
-  value = std::strtoull(argument + length + 1, nullptr, 10);
-  return true;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
+  // An exception out of the compiler is a crash: the stack trace names the program.
+  GTEST_FLAG_SET(catch_exceptions, false);
   testing::InitGoogleTest(&argc, argv);
   llvm::sys::PrintStackTraceOnErrorSignal(argv[0]);
   llvm::EnablePrettyStackTrace();
-  for (int i = 1; i < argc; ++i) {
-    if (number(argv[i], "--program", range.first))
-      range.programs = 1;
-    else if (std::strcmp(argv[i], "--no-shrink") == 0)
-      range.shrink = false;
-    else if (!number(argv[i], "--seed", range.seed) && !number(argv[i], "--first", range.first) &&
-             !number(argv[i], "--programs", range.programs)) {
-      llvm::errs() << "usage: generated_test [--seed=S] [--first=N] [--programs=N] [--program=N] "
-                      "[--no-shrink]\n";
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return range.parse(argc, argv) ? RUN_ALL_TESTS() : 2;
 }

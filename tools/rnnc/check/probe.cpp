@@ -214,7 +214,7 @@ rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
   return options;
 }
 
-void CallBuffers::convert(rnn_dtype type) {
+void CallBuffers::toRaw(rnn_dtype type) {
   for (Argument& argument : arguments) {
     argument.raw.assign(argument.values.size() * (type == RNN_F64 ? 8 : 4), 0);
     for (size_t i = 0; i < argument.values.size(); ++i) {
@@ -227,8 +227,21 @@ void CallBuffers::convert(rnn_dtype type) {
   }
 }
 
+void CallBuffers::fromRaw(rnn_dtype type) {
+  for (Argument& argument : arguments)
+    for (size_t i = 0; i < argument.values.size(); ++i) {
+      float narrow;
+      if (type == RNN_F64) {
+        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
+      } else {
+        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
+        argument.values[i] = narrow;
+      }
+    }
+}
+
 std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
-  convert(options.compute);
+  toRaw(options.compute);
   rnn_module* module = nullptr;
   rnn_plan* plan = nullptr;
   auto failed = [&]() -> std::optional<std::string> {
@@ -264,16 +277,7 @@ std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan
     return failed();
   rnn_plan_destroy(plan);
   rnn_module_destroy(module);
-  for (Argument& argument : arguments)
-    for (size_t i = 0; i < argument.values.size(); ++i) {
-      float narrow;
-      if (options.compute == RNN_F64) {
-        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
-      } else {
-        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
-        argument.values[i] = narrow;
-      }
-    }
+  fromRaw(options.compute);
   return std::nullopt;
 }
 

@@ -73,6 +73,10 @@ public:
   std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
 
   const CallShape& shape() const { return sizes; }
+
+  /// Between `values` and `raw`, for who runs the call in another way.
+  void toRaw(rnn_dtype type);
+  void fromRaw(rnn_dtype type);
   std::vector<int64_t> shapeOf(uint32_t tensor, rnn_arg_kind kind) const;
 
   struct Argument {
@@ -84,7 +88,6 @@ public:
   std::vector<Argument> arguments;
 
 private:
-  void convert(rnn_dtype type);
   const CompiledCell& cell;
   CallShape sizes;
   std::vector<rnn_dim_value> dimValues; // names of the cell's table
@@ -94,8 +97,12 @@ private:
 std::optional<std::string> firstDifference(const CallBuffers& a, const CallBuffers& b,
                                            const rnn_module_table& table, rnn_dtype type);
 
-/// A call run sequentially against the interpreter. A result may be `bound` away, or as far as
-/// other roundings of the arguments move the interpreter's own, some times over.
+/// The results of a call that `table`'s cell ran, computed in `type`, against the interpreter. A
+/// result may be `bound` away, or as far as other roundings of the arguments move the interpreter's
+/// own, some times over.
+Row compareWithInterpreter(const Subject& subject, const rnn_module_table& table, rnn_dtype type,
+                           const CallBuffers& call, double bound);
+/// Runs the call sequentially first.
 Row compareWithInterpreter(rnn_context* context, const Subject& subject, rnn_dtype type,
                            CallBuffers call, double bound);
 
