@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 using namespace rnnc;
 using namespace rnnc::check;
@@ -89,9 +90,11 @@ std::vector<double> Shooter::carryAlong(int64_t first, int64_t count, std::vecto
 
 std::vector<double> Shooter::dense(const std::vector<double>& carry) const {
   std::vector<double> matrix(desc->states * desc->states * kernelWidth);
-  for (uint32_t c = 0; c < desc->carry; ++c) {
-    uint32_t entry = desc->carry_index[2 * c] * desc->states + desc->carry_index[2 * c + 1];
-    std::copy_n(carry.begin() + c * kernelWidth, kernelWidth, matrix.begin() + entry * kernelWidth);
+  for (uint32_t p = 0; p < desc->carry_places; ++p) {
+    const rnn_carry_place& place = desc->carry_place[p];
+    for (uint32_t i = 0; i < kernelWidth; ++i)
+      matrix[(place.row * desc->states + place.column) * kernelWidth + i] =
+          place.sign * carry[place.number * kernelWidth + i];
   }
   return matrix;
 }
@@ -130,8 +133,17 @@ static CallShape shapeForLanes(const CompiledCell& cell, const Subject& subject,
     for (uint32_t a = 0; a < table.system[s].block_rank; ++a)
       if (table.system[s].block_sizes[a] < 0 && shape.dims.at(table.system[s].block_dims[a]) == 1)
         shape.dims[table.system[s].block_dims[a]] = blockSize, blockSize += 2;
-  // The first free lane axis of the first system carries the lanes.
+  // The first free lane axis of the first system carries the lanes, other lane axes have one place;
+  // what is no axis of a state has several, so that contractions over it are more than a product.
   bool placed = false;
+  std::set<std::string> ofStates;
+  for (uint32_t s = 0; s < table.systems; ++s)
+    ofStates.insert(table.system[s].lane_axes,
+                    table.system[s].lane_axes + table.system[s].lane_rank);
+  int64_t otherSize = 11;
+  for (auto& [name, size] : shape.dims)
+    if (size == 1 && !ofStates.contains(name))
+      size = otherSize, otherSize = 5 + otherSize % 8;
   if (table.systems)
     for (uint32_t a = 0; a < table.system[0].lane_rank && !placed; ++a)
       if (table.system[0].lane_sizes[a] < 0)
@@ -173,6 +185,8 @@ CallBuffers::CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& 
     for (int64_t size : argument.shape)
       count *= size;
     bool isResult = kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL;
+    if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
+      return; // not given: the state begins as its param
     argument.values =
         isResult ? std::vector<double>(count) : draw(kind, table.tensor[tensor], count);
   };

@@ -68,7 +68,7 @@ bool isSameLane(const Place& from, const Place& to) {
 /// Whether the derived Jacobian has a place for d to / d from.
 bool mayFollow(newton::CellOp cell, const Place& from, const Place& to) {
   auto system = llvm::dyn_cast<newton::SystemOp>(cell.systems()[from.system]);
-  if (!system || !system.getStructure())
+  if (!system || !system.getStructure() || system.getDiagonal())
     return true; // dense: nothing was claimed
   llvm::ArrayRef<int64_t> entries = system.getStructure()->getEntries();
   for (size_t i = 0; i < entries.size(); i += 2)
