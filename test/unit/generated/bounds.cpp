@@ -176,6 +176,10 @@ std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& ar
     return angle(args[0], args[1]);
   if (name == "min" || name == "max")
     return hull(args[0], args[1]);
+  if (name == "concat")
+    return hull(args[0], args[1]);
+  if (name == "outer")
+    return multiply(args[0], args[1]);
   if (name == "clamp")
     return hull(hull(args[0], args[1]), args[2]);
   if (name == "leaky_relu" && args.size() == 2)
@@ -213,6 +217,9 @@ std::optional<Bound> Bounds::of(const ExprPtr& expr) const {
     return Bound{0, 1, 0, true};
   case Op::Call:
     return call(*expr, args);
+  case Op::Slice:
+  case Op::Turn:
+    return args[0];
   case Op::Sign:
     break;
   }

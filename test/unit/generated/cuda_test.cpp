@@ -77,6 +77,11 @@ bool CudaTrial::emit() {
   for (mlir::Operation* system : op.systems())
     if (llvm::isa<newton::DenseSystemOp>(system))
       return false; // kernels of another kind, with tests of their own
+  // What leaves the recurrence, and a learned start, are for the host side of a solve.
+  const rnn_module_table& table = *cell->table();
+  if (table.stages || std::any_of(table.tensor, table.tensor + table.tensors,
+                                  [](const rnn_tensor_desc& t) { return t.start; }))
+    return false;
   const Setting::Schedule& way = program.setting.schedules.front();
   CudaOptions options;
   options.chunk = way.chunk;
@@ -93,7 +98,7 @@ bool CudaTrial::emit() {
   return true;
 }
 
-/// A fixed element moves the base, a lane axis gives a stride.
+/// The first element moves the base, a lane axis gives a stride.
 emitted_test::Place CudaTrial::place(check::CallBuffers& call, const rnn_slot& slot,
                                      rnn_arg_kind kind, uint32_t lanes) const {
   for (check::CallBuffers::Argument& argument : call.arguments) {
@@ -111,9 +116,8 @@ emitted_test::Place CudaTrial::place(check::CallBuffers& call, const rnn_slot& s
     place.strides.resize(lead + lanes, 0);
     long long offset = 0;
     for (size_t axis = 0; lead + axis < rank; ++axis) {
-      if (slot.lane_axis[axis] < 0)
-        offset += slot.at[axis] * strides[lead + axis];
-      else
+      offset += slot.at[axis] * strides[lead + axis];
+      if (slot.lane_axis[axis] >= 0)
         place.strides[lead + slot.lane_axis[axis]] += strides[lead + axis];
     }
     if (!argument.raw.empty())

@@ -208,7 +208,9 @@ ExprPtr Expressions::choice(const Shape& shape, int depth) {
     std::swap(a, b);
   for (const auto& [name, value] : values)
     if (value->truth && !arguments && !(noState && following.contains(name)) &&
-        broadcast(value->shape, shape) == shape && random.chance(0.5))
+        value->shape.size() <= shape.size() &&
+        std::equal(value->shape.rbegin(), value->shape.rend(), shape.rbegin()) &&
+        random.chance(0.5))
       return makeCall("where", {makeName(name, value->shape), a, b});
   return makeCall("where", {condition(partOf(shape), depth - 1), a, b});
 }
@@ -236,9 +238,54 @@ ExprPtr Expressions::other(const Shape& shape, int depth) {
   }
 }
 
-/// Free dims are contracted only where a state is: the rest would have to leave the recurrence.
+/// "m" is a free dim that no state has: what is summed over it and follows no state leaves the
+/// recurrence; what does makes the step loops, which is for dense programs to test.
 bool Expressions::mayContract(const std::string& dim, const ExprPtr& operand) const {
-  return program.dim(dim).fixed || followsState(operand);
+  return dim != "m" || !followsState(operand);
+}
+
+/// After a slice an axis has a size, not a name.
+ExprPtr Expressions::numbered(ExprPtr reduction) const {
+  if (!parts || reduction->axis.empty())
+    return reduction;
+  Expr node = *reduction;
+  node.numbered = true;
+  return std::make_shared<const Expr>(std::move(node));
+}
+
+/// Two cuts along the last axis, one behind the other.
+ExprPtr Expressions::joined(const Shape& shape, int depth) {
+  const Dim last = program.dim(shape.back());
+  int64_t cut = random.between(1, last.size - 1);
+  ExprPtr a = exact(shape, depth - 1), b = exact(shape, depth - 1);
+  return makeConcat(makeSlice(a, 0, cut, "first"), makeSlice(b, cut, last.size, "second"),
+                    last.name);
+}
+
+ExprPtr Expressions::piece(const Shape& shape, int depth) {
+  if (shape.size() >= 2 && random.chance(0.5)) {
+    Shape left(shape.begin(), shape.end() - 1), right = left;
+    right.back() = shape.back();
+    if (random.chance(0.6)) {
+      ExprPtr a = exact(left, depth - 1), b = exact(right, depth - 1);
+      return makeOuter(a, b);
+    }
+    left.push_back(shape.back());
+    std::swap(left.back(), left[left.size() - 2]);
+    return makeTurn(exact(left, depth - 1));
+  }
+  if (shape.empty() || !program.dim(shape.back()).fixed)
+    return binary(shape, depth);
+  int64_t size = program.dim(shape.back()).size;
+  for (const Dim& other : program.dims)
+    if (other.fixed && other.size > size && other.size <= 8 && shape.back() != "one" &&
+        random.chance(0.6)) {
+      Shape longer = shape;
+      longer.back() = other.name;
+      int64_t begin = random.below(other.size - size + 1);
+      return makeSlice(exact(longer, depth - 1), begin, begin + size, shape.back());
+    }
+  return size > 1 ? joined(shape, depth) : binary(shape, depth);
 }
 
 ExprPtr Expressions::reduction(const Shape& shape, int depth) {
@@ -251,9 +298,9 @@ ExprPtr Expressions::reduction(const Shape& shape, int depth) {
     ExprPtr a = exact(shape, depth - 1);
     if (!mayContract(dim, a))
       return a;
-    return makeReduction("softmax", tame(a, 4),
-                         std::find(shape.begin(), shape.end(), dim) - shape.begin(),
-                         random.chance(0.5));
+    return numbered(makeReduction("softmax", tame(a, 4),
+                                  std::find(shape.begin(), shape.end(), dim) - shape.begin(),
+                                  random.chance(0.5)));
   }
   if (along.empty() || shape.size() > 2)
     return unary(shape, depth);
@@ -267,7 +314,7 @@ ExprPtr Expressions::reduction(const Shape& shape, int depth) {
   std::string name = random.pick(names);
   if (name == "logsumexp")
     a = tame(a, 4);
-  return makeReduction(name, a, at, random.chance(0.5));
+  return numbered(makeReduction(name, a, at, random.chance(0.5)));
 }
 
 ExprPtr Expressions::matmul(const Shape& shape, int depth) {
@@ -313,8 +360,8 @@ ExprPtr Expressions::exact(const Shape& shape, int depth) {
     return keepSmall(leaf(shape));
   ExprPtr result;
   bool inFunction = arguments != nullptr;
-  switch (random.weighted(
-      {26, 36, 9, 10, inFunction ? 0.0 : 10.0, inFunction ? 0.0 : 8.0, inFunction ? 0.0 : 8.0})) {
+  switch (random.weighted({26, 36, 9, 10, inFunction ? 0.0 : 10.0, inFunction ? 0.0 : 8.0,
+                           inFunction ? 0.0 : 8.0, inFunction || !parts ? 0.0 : 14.0})) {
   case 0:
     result = unary(shape, depth);
     break;
@@ -333,8 +380,11 @@ ExprPtr Expressions::exact(const Shape& shape, int depth) {
   case 5:
     result = matmul(shape, depth);
     break;
-  default:
+  case 6:
     result = call(shape, depth);
+    break;
+  default:
+    result = piece(shape, depth);
   }
   return keepSmall(std::move(result));
 }

@@ -43,6 +43,7 @@ public:
   std::map<std::string, int64_t> orders; // how far back a state is read
   std::set<std::string> contracted;      // dims that may be contracted
   bool delays = true;                    // x[t-n]
+  bool parts = false;                    // slices, concat, outer and .T
 
 private:
   ExprPtr leaf(const Shape& shape);
@@ -55,6 +56,9 @@ private:
   ExprPtr reduction(const Shape& shape, int depth);
   ExprPtr matmul(const Shape& shape, int depth);
   ExprPtr call(const Shape& shape, int depth);
+  ExprPtr piece(const Shape& shape, int depth);
+  ExprPtr joined(const Shape& shape, int depth);
+  ExprPtr numbered(ExprPtr reduction) const;
   Shape partOf(const Shape& shape);
   bool mayContract(const std::string& dim, const ExprPtr& operand) const;
   ExprPtr keepSmall(ExprPtr expr);

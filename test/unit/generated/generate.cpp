@@ -99,6 +99,11 @@ void Generator::chooseDims() {
     expressions.contracted.insert("k");
   if (random.chance(0.12))
     dim("one", 1, true);
+  expressions.parts = random.chance(0.35);
+  if (kind != Kind::Dense && random.chance(0.25)) { // of inputs and params alone
+    dim("m", random.pick<int64_t>({1, 2, 5, 9, 17}), false);
+    expressions.contracted.insert("m");
+  }
 }
 
 void Generator::chooseStates() {
@@ -124,6 +129,10 @@ void Generator::chooseStates() {
     scalars += order * elements;
     if (random.chance(0.5))
       state.fill = expressions.number(-1, 1);
+    if (random.chance(0.12)) {
+      state.start = "h" + std::to_string(i + 1);
+      program.params.push_back({state.start, state.shape, 0, false});
+    }
     expressions.orders[state.name] = order;
     program.states.push_back(state);
   }
@@ -212,6 +221,15 @@ void Generator::addOutputs() {
     ExprPtr value = makeSign(random.pick<const char*>({"+", "*", "-"}),
                              makeAt(read.name, static_cast<int64_t>(random.below(2)), read.shape),
                              expressions.part(read.shape, 3));
+    // A readout: a sum over an axis of the state, after the solve where it is a lane axis.
+    if (!read.shape.empty() && random.chance(0.3)) {
+      auto axis = static_cast<size_t>(random.below(static_cast<int64_t>(read.shape.size())));
+      output.shape.erase(output.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+      Expr sum =
+          *makeReduction(random.pick<const char*>({"sum", "mean", "max"}), value, axis, true);
+      sum.numbered = true;
+      value = std::make_shared<const Expr>(std::move(sum));
+    }
     program.outputs.push_back(output);
     program.equations.push_back({output.name, true, value});
   }

@@ -104,9 +104,53 @@ ExprPtr rnnc::generated::makeReduction(const std::string& function, ExprPtr a, s
   return make(std::move(expr));
 }
 
+ExprPtr rnnc::generated::makeSlice(ExprPtr a, int64_t begin, int64_t end, const std::string& dim) {
+  Expr expr{.op = Op::Slice, .begin = begin, .end = end};
+  expr.shape = a->shape;
+  if (!expr.shape.empty())
+    expr.shape.back() = dim;
+  expr.args = {std::move(a)};
+  return make(std::move(expr));
+}
+
+ExprPtr rnnc::generated::makeTurn(ExprPtr a) {
+  Expr expr{.op = Op::Turn};
+  expr.shape = a->shape;
+  if (expr.shape.size() >= 2)
+    std::swap(expr.shape.back(), expr.shape[expr.shape.size() - 2]);
+  expr.args = {std::move(a)};
+  return make(std::move(expr));
+}
+
+ExprPtr rnnc::generated::makeOuter(ExprPtr a, ExprPtr b) {
+  Expr expr{.op = Op::Call, .text = "outer"};
+  expr.shape = a->shape;
+  if (!b->shape.empty())
+    expr.shape.push_back(b->shape.back());
+  expr.args = {std::move(a), std::move(b)};
+  return make(std::move(expr));
+}
+
+ExprPtr rnnc::generated::makeConcat(ExprPtr a, ExprPtr b, const std::string& dim) {
+  Expr expr{.op = Op::Call, .text = "concat"};
+  expr.shape = a->shape;
+  if (!expr.shape.empty())
+    expr.shape.back() = dim;
+  expr.args = {std::move(a), std::move(b)};
+  return make(std::move(expr));
+}
+
 ExprPtr rnnc::generated::withArgs(const Expr& expr, std::vector<ExprPtr> args) {
   if (expr.op == Op::Sign && expr.text == "@")
     return makeMatmul(args[0], args[1]);
+  if (expr.op == Op::Slice)
+    return makeSlice(args[0], expr.begin, expr.end, expr.shape.empty() ? "" : expr.shape.back());
+  if (expr.op == Op::Turn)
+    return makeTurn(args[0]);
+  if (expr.op == Op::Call && expr.text == "outer")
+    return makeOuter(args[0], args[1]);
+  if (expr.op == Op::Call && expr.text == "concat")
+    return makeConcat(args[0], args[1], expr.shape.empty() ? "" : expr.shape.back());
   if (isReduction(expr)) {
     const Shape& shape = args[0]->shape;
     size_t axis = expr.axis.empty()
@@ -115,6 +159,7 @@ ExprPtr rnnc::generated::withArgs(const Expr& expr, std::vector<ExprPtr> args) {
     ExprPtr made = makeReduction(expr.text, args[0], axis, !expr.axis.empty());
     Expr named = *made;
     named.axis = expr.axis;
+    named.numbered = expr.numbered;
     return make(std::move(named));
   }
   return elementwise(expr.op, expr.text, std::move(args), expr.truth);
@@ -179,6 +224,14 @@ std::string inBrackets(const Expr& expr, bool brackets) {
   return brackets ? "(" + text + ")" : text;
 }
 
+/// Its name, or its number from the right, -1 for the last.
+std::string axisText(const Expr& expr) {
+  const Shape& shape = expr.args[0]->shape;
+  if (!expr.numbered)
+    return expr.axis;
+  return std::to_string(std::find(shape.begin(), shape.end(), expr.axis) - shape.end());
+}
+
 std::string shapeText(const Shape& shape) {
   std::string text = "[";
   for (const std::string& dim : shape)
@@ -205,8 +258,13 @@ std::string rnnc::generated::print(const Expr& expr) {
     std::string text = expr.text + "(";
     for (size_t i = 0; i < expr.args.size(); ++i)
       text += (i ? ", " : "") + print(*expr.args[i]);
-    return text + (expr.axis.empty() ? ")" : ", axis = " + expr.axis + ")");
+    return text + (expr.axis.empty() ? ")" : ", axis = " + axisText(expr) + ")");
   }
+  case Op::Slice:
+    return operand(0, false) + "[" + std::to_string(expr.begin) + ":" + std::to_string(expr.end) +
+           "]";
+  case Op::Turn:
+    return operand(0, false) + ".T";
   default:
     break;
   }
@@ -219,7 +277,10 @@ std::string rnnc::generated::print(const Expr& expr) {
 
 static std::string declare(const std::string& word, const Decl& decl, bool fill) {
   return "  " + word + " " + decl.name + " : " + shapeText(decl.shape) +
-         (fill ? " = " + numberText(decl.fill) : "") + "\n";
+         (!decl.start.empty() ? " = " + decl.start
+          : fill              ? " = " + numberText(decl.fill)
+                              : "") +
+         "\n";
 }
 
 static std::string print(const Function& function) {

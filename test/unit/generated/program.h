@@ -35,6 +35,8 @@ enum class Op {
   Compare, // < <= > >= == !=
   Logic,   // and or not
   Call,    // of a built-in or of a function of the file
+  Slice,   // a[begin:end] along the last axis
+  Turn,    // a.T
 };
 
 struct Expr {
@@ -42,6 +44,8 @@ struct Expr {
   std::string text = {}; // a name, a sign, a function
   double number = 0;
   int64_t back = 0;
+  int64_t begin = 0, end = 0;
+  bool numbered = false; // a reduction's axis is written as a number, counted from the right
   std::string axis = {}; // that a call names; empty for the last one
   std::vector<ExprPtr> args = {};
   Shape shape = {};
@@ -62,6 +66,12 @@ ExprPtr makeCall(const std::string& function, std::vector<ExprPtr> args);
 /// Along an axis: sum mean max min norm logsumexp drop it, softmax keeps it. `name` whether the
 /// text names the axis; the last one needs no name.
 ExprPtr makeReduction(const std::string& function, ExprPtr a, size_t axis, bool name);
+/// Elements [begin, end) of the last axis, as an axis `dim` of that size.
+ExprPtr makeSlice(ExprPtr a, int64_t begin, int64_t end, const std::string& dim);
+ExprPtr makeTurn(ExprPtr a);
+ExprPtr makeOuter(ExprPtr a, ExprPtr b);
+/// Along the last axis, which then is `dim`.
+ExprPtr makeConcat(ExprPtr a, ExprPtr b, const std::string& dim);
 /// The same node over other arguments, of whatever shape they have.
 ExprPtr withArgs(const Expr& expr, std::vector<ExprPtr> args);
 
@@ -71,8 +81,9 @@ bool isReduction(const Expr& expr);
 struct Decl {
   std::string name;
   Shape shape;
-  double fill = 0;     // of a state or an input before the first step
-  bool hidden = false; // a state's
+  double fill = 0;        // of a state or an input before the first step
+  bool hidden = false;    // a state's
+  std::string start = {}; // a state's: the param that it begins as, instead of `fill`
 };
 
 struct Function {

@@ -132,6 +132,9 @@ void Renaming::all(Program& program) {
   for (auto* decls : {&program.inputs, &program.params, &program.states, &program.outputs})
     for (Decl& decl : *decls)
       decl.name = fresh(decl.name);
+  for (Decl& state : program.states)
+    if (!state.start.empty())
+      state.start = renamed.at(state.start);
   for (Function& function : program.functions)
     function.name = fresh(function.name);
   for (Equation& equation : program.equations)

@@ -34,7 +34,10 @@ void dropUnused(Program& program) {
       program.equations.erase(program.equations.begin() + static_cast<std::ptrdiff_t>(i));
   std::erase_if(program.functions, [&](const Function& f) { return !used(f.name); });
   std::erase_if(program.inputs, [&](const Decl& d) { return !used(d.name); });
-  std::erase_if(program.params, [&](const Decl& d) { return !used(d.name); });
+  std::erase_if(program.params, [&](const Decl& d) {
+    return !used(d.name) && std::none_of(program.states.begin(), program.states.end(),
+                                         [&](const Decl& s) { return s.start == d.name; });
+  });
   std::erase_if(program.dims, [&](const Dim& d) {
     for (auto* decls : {&program.inputs, &program.params, &program.states, &program.outputs})
       for (const Decl& decl : *decls)
@@ -52,6 +55,7 @@ public:
 
 private:
   void settings();
+  void starts();
   void sizes();
   void equations();
   void expressions();
@@ -84,6 +88,15 @@ void Cuts::settings() {
   for (size_t i = 0; i < s.schedules.size(); ++i)
     if (s.schedules[i].threads > 1)
       add([&](Program& p) { p.setting.schedules[i].threads = 1; });
+}
+
+void Cuts::starts() {
+  for (size_t i = 0; i < program.states.size(); ++i) {
+    if (!program.states[i].start.empty())
+      add([&](Program& p) { p.states[i].start.clear(); });
+    if (program.states[i].fill != 0)
+      add([&](Program& p) { p.states[i].fill = 0; });
+  }
 }
 
 void Cuts::sizes() {
@@ -149,11 +162,18 @@ void Cuts::expressions() {
 std::vector<Program> Cuts::all() {
   settings();
   equations();
+  starts();
   sizes();
   expressions();
   for (Program& cut : cuts)
     dropUnused(cut);
   return std::move(cuts);
+}
+
+int64_t sizeOf(const Program& program, const std::string& dim) {
+  auto it = std::find_if(program.dims.begin(), program.dims.end(),
+                         [&](const Dim& d) { return d.name == dim; });
+  return it == program.dims.end() ? -1 : it->size;
 }
 
 /// A cut may have taken the state away, or a shape that an operator needs.
@@ -167,6 +187,21 @@ bool isWhole(const Program& program) {
         const Shape& shape = node.args[0]->shape;
         fine &= !shape.empty() && (node.axis.empty() ||
                                    std::find(shape.begin(), shape.end(), node.axis) != shape.end());
+      } else if (node.op == Op::Slice) {
+        const Shape& shape = node.args[0]->shape;
+        fine &= !shape.empty() && node.end <= sizeOf(program, shape.back()) &&
+                (sizeOf(program, node.shape.back()) < 0 || // of a concat
+                 node.end - node.begin == sizeOf(program, node.shape.back()));
+      } else if (node.op == Op::Turn) {
+        fine &= node.args[0]->shape.size() >= 2;
+      } else if (node.op == Op::Call && node.text == "outer") {
+        fine &= !node.args[0]->shape.empty() &&
+                node.args[0]->shape.size() == node.args[1]->shape.size();
+      } else if (node.op == Op::Call && node.text == "concat") {
+        fine &= node.args[0]->op == Op::Slice && node.args[1]->op == Op::Slice &&
+                node.args[0]->args[0]->shape == node.shape &&
+                node.args[1]->args[0]->shape == node.shape &&
+                node.args[1]->end == sizeOf(program, node.shape.back());
       } else if (node.op == Op::Sign && node.text == "@") {
         size_t left = node.args[0]->shape.size(), right = node.args[1]->shape.size();
         fine &= left >= 2 && (right == left || right + 1 == left);

@@ -49,7 +49,7 @@ private:
   std::optional<Failure> compareSchedules();
   std::optional<Failure> compareRewritten();
   std::optional<Failure> runSequentially(const CompiledCell& cell, check::CallBuffers& call) const;
-  bool hasJacobian() const;
+  bool runsInParallel() const;
   rnn_dtype type() const { return program.setting.isDouble ? RNN_F64 : RNN_F32; }
   const CompiledCell& cell() const { return program.setting.isDouble ? *f64 : *f32; }
 
@@ -125,10 +125,10 @@ std::optional<Failure> Trial::runSequentially(const CompiledCell& cell,
   return std::nullopt;
 }
 
-bool Trial::hasJacobian() const {
+bool Trial::runsInParallel() const {
   const rnn_module_table& table = *f64->table();
   for (uint32_t s = 0; s < table.systems; ++s)
-    if (table.system[s].carry == 0)
+    if (table.system[s].carry == 0 && !table.system[s].diagonal)
       return false;
   return true;
 }
@@ -137,7 +137,7 @@ std::optional<Failure> Trial::compareSchedules() {
   sequential.emplace(numbers.call(cell(), program, program.setting.time));
   if (auto failure = runSequentially(cell(), *sequential))
     return failure;
-  if (!hasJacobian()) {
+  if (!runsInParallel()) {
     ++tally().dense;
     return std::nullopt;
   }
