@@ -137,10 +137,14 @@ void Compiled::checkSolve() {
     ASSERT_TRUE(system.hasJacobian()) << textOf(row);
     std::vector<double> entries = evaluated(system.getJacobian().front());
     std::vector<double> partials(row.at.size(), 0);
-    llvm::ArrayRef<int64_t> places = system.getStructure()->getEntries();
-    for (size_t i = 0; i < entries.size(); ++i)
-      if (places[2 * i] == 0)
-        partials[argumentOf[places[2 * i + 1]]] = entries[i];
+    newton::StructureAttr structure = *system.getStructure();
+    ASSERT_EQ(entries.size(), static_cast<size_t>(structure.numValues())) << textOf(row);
+    for (int64_t i = 0; i < structure.numEntries(); ++i) {
+      int64_t value = structure.getValues()[i]; // from 1, with its sign: places may share one
+      if (structure.getEntries()[2 * i] == 0)
+        partials[argumentOf[structure.getEntries()[2 * i + 1]]] =
+            std::copysign(1, value) * entries[std::abs(value) - 1];
+    }
     for (size_t i = 0; i < partials.size(); ++i)
       expectNear(partials[i], row.partials[i],
                  textOf(row) + ", derivative by argument " + std::to_string(i));
