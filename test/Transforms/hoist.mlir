@@ -77,6 +77,7 @@ rnn.cell @Cheap {
 
 // Weights that share what they multiply become one product; a delayed input is another sequence. A
 // function of params is computed once a call. What a product multiplies is an array first.
+// CHECK-LABEL: rnn.cell @Shared
 // NEWTON-LABEL: newton.cell @Shared
 // NEWTON: newton.tensor derived @exp_a ["d"] [-1] = "exp(a)"
 // NEWTON: newton.system @Shared_exp_a : f32 lanes ["d"] states [] {{.*}}phase call

@@ -42,7 +42,7 @@ std::string cellOf(const Row& row) {
   std::string declarations, equations;
   for (size_t i = 0; i < row.at.size(); ++i) {
     std::string state(1, static_cast<char>('A' + i)), value(1, static_cast<char>('a' + i));
-    declarations += "  state " + state + " : []\n";
+    declarations += "  state " + state + (takesVectors(name) ? " : [1]\n" : " : []\n");
     equations += "  " + value + " = " + state + "[t-1]\n";
   }
   equations += "  A[t] = " + callText(name, row.at.size()) + "\n";
@@ -98,7 +98,9 @@ void Compiled::checkInterpreter() {
     states["v"] = {{static_cast<int64_t>(row.at.size())}, row.at};
   else
     for (size_t i = 0; i < row.at.size(); ++i)
-      states[std::string(1, static_cast<char>('A' + i))] = {{}, {row.at[i]}};
+      states[std::string(1, static_cast<char>('A' + i))] = {
+          takesVectors(row.function) ? std::vector<int64_t>{1} : std::vector<int64_t>{},
+          {row.at[i]}};
   auto next = interpreter->step(states, {}, {});
   ASSERT_TRUE(static_cast<bool>(next));
   expectNear(next->at(isReduction(row.function) ? "v" : "A").data[0], row.value,

@@ -194,7 +194,7 @@ TEST(Diagonal, ProductOverSteps) {
   step.run(state, Step::kSteps, &whole);
   std::vector<double> product(whole.size(), 1);
   for (int64_t t = 0; t < Step::kSteps; ++t) {
-    \nstate = step.run(state, 1, &one);
+    state = step.run(state, 1, &one);
     for (size_t i = 0; i < product.size(); ++i)
       product[i] *= one[i];
     for (auto& row : step.inputs) { // the next step's inputs

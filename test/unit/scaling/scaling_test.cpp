@@ -58,7 +58,10 @@ struct Lowered {
       return;
     if (interpret) {
       auto made = Interpreter::create(*module->getOps<rnn::CellOp>().begin(), {{"d", 1}});
-      ASSERT_TRUE(static_cast<bool>(made)) << llvm::toString(made.takeError());
+      if (!made) {
+        ADD_FAILURE() << llvm::toString(made.takeError());
+        return;
+      }
       interpreter = std::make_unique<Interpreter>(std::move(*made));
     }
     solved = lowerToSolve(*module, {.compute = "f64", .operations = options.limits.operations});
