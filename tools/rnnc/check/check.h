@@ -51,8 +51,13 @@ Rows checkSchedules(const Subject& subject);
 /// Contraction, measured, and both compute types against the interpreter.
 Rows checkOracle(const Subject& subject);
 
-/// The mean of log |A| a step along a drawn trajectory, over the worst lane: below 0 where the cell
-/// forgets its state. Where there is no Jacobian, the rate at which two runs part. Float64.
-double contractionRate(const Subject& subject, uint32_t system);
+struct Contraction {
+  double rate;        // below 0 where the cell forgets its state
+  bool isOfJacobians; // else of runs
+};
+
+/// The mean of log |A| a step along a drawn trajectory, over the worst lane. Where there is no
+/// Jacobian, or a stage makes what it depends on, the rate at which two runs part. Float64.
+Contraction contraction(const Subject& subject, uint32_t system);
 
 } // namespace rnnc::check

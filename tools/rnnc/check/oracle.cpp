@@ -159,18 +159,15 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
   bool contractive = true;
   uint32_t index = 0;
   newton::CellOp newton64 = subject.newton64;
-  const rnn_system_desc* systems = subject.f64->table()->system;
   for (mlir::Operation* op : newton64.systems()) {
-    double rate = contractionRate(subject, index++);
+    auto [rate, isOfJacobians] = contraction(subject, index++);
     contractive &= rate < 0;
     rows.push_back({"contraction", mlir::SymbolTable::getSymbolName(op).str(),
                     std::isnan(rate)
                         ? "not measured"
                         : fmt::format("{} {:+.3f} a step: {}",
-                                      systems[index - 1].carry && !systems[index - 1].diagonal
-                                          ? "log |A| ="
-                                          : "two runs part at",
-                                      rate, rate < 0 ? "contracts" : "does not contract"),
+                                      isOfJacobians ? "log |A| =" : "two runs part at", rate,
+                                      rate < 0 ? "contracts" : "does not contract"),
                     true});
   }
   rnn_context* context = nullptr;
