@@ -53,6 +53,8 @@ private:
   void moveContractionsBehind();
   void moveOutputs();
   void markAfter(mlir::Operation* op);
+  llvm::DenseSet<mlir::Value> functionsIn(mlir::Value value) const;
+  llvm::DenseSet<mlir::Value> onceACall() const;
   void listArrays();
   void addContraction(mlir::Operation* op);
   void addOperand(mlir::Value value);
