@@ -225,9 +225,11 @@ std::string inBrackets(const Expr& expr, bool brackets) {
 }
 
 /// Its name, or its number from the right, -1 for the last.
+/// An axis by its name or its number. Of two dims that may both have size 1 a product's axis has
+/// either name: those have a number.
 std::string axisText(const Expr& expr) {
   const Shape& shape = expr.args[0]->shape;
-  if (!expr.numbered)
+  if (!expr.numbered && expr.axis != "j" && expr.axis != "one")
     return expr.axis;
   return std::to_string(std::find(shape.begin(), shape.end(), expr.axis) - shape.end());
 }
