@@ -265,19 +265,21 @@ void Hoisting::need(Value value, Phase phase, ProductForm product) {
   arrays_.insert({value, {phase, false, product}});
 }
 
+Phase Hoisting::phaseOf(Value value) const {
+  return ofParams.contains(value)  ? Phase::Call
+         : onState.contains(value) ? Phase::After
+                                   : Phase::Before;
+}
+
 /// What a product multiplies is an array: the caller's, or one of its own.
 void Hoisting::addOperand(Value value) {
   if (!isLeaf(value) && !newState.contains(value) && !arrays_.count(value))
-    need(value, ofParams.contains(value)  ? Phase::Call
-                : onState.contains(value) ? Phase::After
-                                          : Phase::Before);
+    need(value, phaseOf(value));
 }
 
 void Hoisting::addContraction(Operation* op) {
   Value value = op->getResult(0);
-  Phase phase = ofParams.contains(value)  ? Phase::Call
-                : onState.contains(value) ? Phase::After
-                                          : Phase::Before;
+  Phase phase = phaseOf(value);
   ProductForm form = productForm(op);
   if (form.sequence) {
     value = biasedSum(form, op);
@@ -290,11 +292,11 @@ void Hoisting::addContraction(Operation* op) {
 
 /// What sums, products and truth values are made of: the functions in a value of params.
 llvm::DenseSet<Value> Hoisting::functionsIn(Value value) const {
-  llvm::DenseSet<Value> found;
+  llvm::DenseSet<Value> found, seen;
   SmallVector<Value> todo{value};
   while (!todo.empty()) {
     Value next = todo.pop_back_val();
-    if (!functions.contains(next))
+    if (!functions.contains(next) || !seen.insert(next).second)
       continue;
     auto unary = next.getDefiningOp<UnaryOp>();
     auto binary = next.getDefiningOp<BinaryOp>();

@@ -45,8 +45,6 @@ public:
   /// The state whose new value this is, null where it is none's.
   rnn::StateOp stateSetTo(mlir::Value value) const { return newState.lookup(value); }
   bool dependsOnState(mlir::Value value) const { return onState.contains(value); }
-  bool isAfter(mlir::Value value) const { return after.contains(value); }
-  bool isOfParams(mlir::Value value) const { return ofParams.contains(value); }
 
 private:
   void classify();
@@ -58,6 +56,7 @@ private:
   void listArrays();
   void addContraction(mlir::Operation* op);
   void addOperand(mlir::Value value);
+  rnn::Phase phaseOf(mlir::Value value) const;
   void need(mlir::Value value, rnn::Phase phase, ProductForm product = {});
   ProductForm productForm(mlir::Operation* op) const;
   mlir::Value reducedEnd(mlir::Operation* reduction) const;

@@ -11,10 +11,7 @@
 #include "Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -209,70 +206,11 @@ void Hoister::run() {
   rewriteStep();
 }
 
-/// -x gives x, -x * y and x / -y the same without their minus; null where there is none.
-static Value withoutMinus(OpBuilder& b, Value value) {
-  if (auto unary = value.getDefiningOp<UnaryOp>())
-    return unary.getKind() == UnaryKind::Neg ? unary.getOperand() : Value();
-  auto binary = value.getDefiningOp<BinaryOp>();
-  if (!binary || (binary.getKind() != BinaryKind::Mul && binary.getKind() != BinaryKind::Div))
-    return Value();
-  Value lhs = withoutMinus(b, binary.getLhs()), rhs = withoutMinus(b, binary.getRhs());
-  if (!lhs == !rhs)
-    return Value();
-  return BinaryOp::create(b, value.getLoc(), value.getType(), binary.getKind(),
-                          lhs ? lhs : binary.getLhs(), rhs ? rhs : binary.getRhs());
-}
-
-static bool isOdd(UnaryKind kind) {
-  return llvm::is_contained({UnaryKind::Sin, UnaryKind::Tan, UnaryKind::Asin, UnaryKind::Atan,
-                             UnaryKind::Sinh, UnaryKind::Tanh, UnaryKind::Erf, UnaryKind::Sign},
-                            kind);
-}
-static bool isEven(UnaryKind kind) {
-  return llvm::is_contained({UnaryKind::Cos, UnaryKind::Cosh, UnaryKind::Abs}, kind);
-}
-
-/// Functions of params see no minus: sin(-a) is -sin(a), so that both are one array, and cos(-a)
-/// is cos(a). In the recurrence EqualFormulas does that; it cannot look into an array. Not a bit of
-/// a result changes.
-static void takeOutMinus(CellOp cell) {
-  llvm::DenseSet<Value> ofParams;
-  bool changed = false;
-  for (Operation& op : llvm::make_early_inc_range(cell.getStep().getBody().front())) {
-    if (op.getNumResults() == 0 || isa<StateAtOp, InputAtOp>(op) ||
-        !llvm::all_of(op.getOperands(), [&](Value v) { return ofParams.contains(v); }))
-      continue;
-    ofParams.insert(op.getResult(0));
-    auto function = dyn_cast<UnaryOp>(op);
-    if (!function || (!isOdd(function.getKind()) && !isEven(function.getKind())))
-      continue;
-    OpBuilder b(&op);
-    Value plus = withoutMinus(b, function.getOperand());
-    if (!plus)
-      continue;
-    changed = true;
-    function.getOperandMutable().assign(plus);
-    if (isEven(function.getKind()))
-      continue;
-    b.setInsertionPointAfter(function);
-    auto minus = UnaryOp::create(b, op.getLoc(), function.getType(), UnaryKind::Neg, function);
-    function.getResult().replaceAllUsesExcept(minus, minus);
-    ofParams.insert(minus);
-  }
-  if (!changed)
-    return;
-  DominanceInfo dominance(cell);
-  IRRewriter rewriter(cell.getContext());
-  eliminateCommonSubExpressions(rewriter, dominance, cell);
-}
-
 namespace {
 struct Hoist : rnnc::impl::HoistBase<Hoist> {
   void runOnOperation() override {
-    for (CellOp cell : getOperation().getOps<CellOp>()) {
-      takeOutMinus(cell);
+    for (CellOp cell : getOperation().getOps<CellOp>())
       Hoister(cell).run();
-    }
   }
 };
 } // namespace

@@ -1,6 +1,6 @@
-// RUN: rnn-opt %s -split-input-file --hoist | FileCheck %s
-// RUN: rnn-opt %s -split-input-file --hoist --lower-to-newton | FileCheck %s --check-prefix=NEWTON
-// RUN: rnn-opt %s -split-input-file --hoist --lower-to-newton | rnn-opt -split-input-file | FileCheck %s --check-prefix=NEWTON
+// RUN: rnn-opt %s -split-input-file --take-out-minus --cse --hoist | FileCheck %s
+// RUN: rnn-opt %s -split-input-file --take-out-minus --cse --hoist --lower-to-newton | FileCheck %s --check-prefix=NEWTON
+// RUN: rnn-opt %s -split-input-file --take-out-minus --cse --hoist --lower-to-newton | rnn-opt -split-input-file | FileCheck %s --check-prefix=NEWTON
 
 // A projection with a bias, and a readout. Element-wise terms stay in the step.
 // CHECK-LABEL: rnn.cell @Projection
