@@ -107,12 +107,9 @@ static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   yield(
       entries, [&](int64_t r, int64_t c) { return entry.contains({r, c}); },
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
-  if (failed(simplifyRegion(system, system.getJacobian()))) // what only a zero entry used
-    return failure();
+  eraseUnused(block); // what only a zero entry used
   SmallVector<int64_t> values = shareValues(block);
-  // What only an entry used that is another one's equal.
-  if (failed(simplifyRegion(system, system.getJacobian())))
-    return failure();
+  eraseUnused(block); // what only an entry used that is another one's equal
   newton::StructureAttr structure = jacobianStructure(k, entries, values, system, block);
   if (diagonal) // of the Jacobian itself nothing is known
     structure = newton::StructureAttr::get(system.getContext(), entries, structure.getValues(),
