@@ -287,15 +287,15 @@ Error ProgramBuilder::translateSet(Value value, StringRef name) {
   return Error::success();
 }
 
-/// [batch..., m, n] @ [batch..., n] or @ [batch..., n, p].
+/// [batch..., m, n] @ [batch..., n] or @ [batch..., n, p]; all rows of lhs @ [n].
 Error ProgramBuilder::translateMatmul(rnn::MatmulOp op) {
   Location lhs = values.at(op.getLhs()), rhs = values.at(op.getRhs());
   auto result = define(*op);
   if (!result)
     return result.takeError();
-  bool vector = rhs.shape.size() < lhs.shape.size();
-  size_t rank = lhs.shape.size(), n = lhs.shape[rank - 1], m = lhs.shape[rank - 2];
-  size_t p = vector ? 1 : rhs.shape[rank - 1], count = countOf(result->shape);
+  size_t rank = lhs.shape.size(), n = lhs.shape[rank - 1], count = countOf(result->shape);
+  size_t p = op.isVector() ? 1 : rhs.shape[rank - 1];
+  size_t m = rhs.shape.size() == 1 ? count : lhs.shape[rank - 2];
   Program::Instruction dot{Program::Code::Contract, 0, result->base, count, n, {}};
   Program::Operand left{lhs.base, {}, 1}, right{rhs.base, {}, p};
   for (size_t i = 0; i < count; ++i) {

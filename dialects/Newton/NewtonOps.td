@@ -231,8 +231,9 @@ def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
   let summary = "Matrix products of one sequence with params, over all steps";
   let description = [{
     For every step t and every index of the leading `heads` axes, result = weight @ sequence[t-back],
-    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it. A
-    bias (unit: none) has the last axes of its result. The sum runs over the contracted axis in
+    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it, and
+    a weight that one vector meets may have rows of several axes. A bias (unit: none) has the last
+    axes of its result. The sum runs over the contracted axis in
     order, as a chain of multiply-adds that begins with the bias. Weights and biases are params, of
     the caller's or derived. Of phase `call` the sequence is one of these too.
   }];

@@ -167,7 +167,8 @@ typedef struct rnn_product_part {
 } rnn_product_part;
 
 /* Matrix products of a sequence with weights, over all steps. As `@` of the language: the last axes
- * are contracted, `heads` leading axes of everything are a batch. Each sum runs in the order of the
+ * are contracted, `heads` leading axes of everything are a batch; without heads, a weight of more
+ * than two axes meets a vector with all of its rows, [a, b, n] @ [n]. Each sum runs in the order of the
  * contracted axis, as a chain of multiply-adds that starts with the bias (or 0), so its bits depend
  * on neither the other steps nor the number of threads. */
 typedef struct rnn_product {

@@ -237,14 +237,16 @@ TEST(Interpreter, BroadcastsFromTheRight) {
 }
 
 TEST(Interpreter, MultipliesMatricesPerHead) {
-  // Two heads of 2x3 blocks, against a vector and against a 3x2 matrix a head.
+  // Two heads of 2x3 blocks, against a vector, a 3x2 matrix a head, and one vector for both.
   Interpreter interpreter = interpret(R"(rnn.cell @Heads {
     rnn.dim_decl @heads
     rnn.param @R : !rnn.array<[heads, 2, 3]>
     rnn.input @v : !rnn.array<[heads, 3]>
     rnn.input @m : !rnn.array<[heads, 3, 2]>
+    rnn.input @u : !rnn.array<[3]>
     rnn.output @y : !rnn.array<[heads, 2]>
     rnn.output @z : !rnn.array<[heads, 2, 2]>
+    rnn.output @w : !rnn.array<[heads, 2]>
     rnn.step {
       %R = rnn.param_value @R : !rnn.array<[heads, 2, 3]>
       %v = rnn.input_at @v[0] : !rnn.array<[heads, 3]>
@@ -252,15 +254,20 @@ TEST(Interpreter, MultipliesMatricesPerHead) {
       %y = rnn.matmul %R, %v : (!rnn.array<[heads, 2, 3]>, !rnn.array<[heads, 3]>) -> !rnn.array<[heads, 2]>
       %z = rnn.matmul %R, %m : (!rnn.array<[heads, 2, 3]>, !rnn.array<[heads, 3, 2]>) -> !rnn.array<[heads, 2, 2]>
       rnn.set_output @y, %y : !rnn.array<[heads, 2]>
+      %u = rnn.input_at @u[0] : !rnn.array<[3]>
+      %w = rnn.matmul %R, %u : (!rnn.array<[heads, 2, 3]>, !rnn.array<[3]>) -> !rnn.array<[heads, 2]>
       rnn.set_output @z, %z : !rnn.array<[heads, 2, 2]>
+      rnn.set_output @w, %w : !rnn.array<[heads, 2]>
     }
   })",
                                       {{"heads", 2}});
   Array r{{2, 2, 3}, {1, 2, 3, 4, 5, 6, 1, 0, 0, 0, 1, 1}};
   Array v{{2, 3}, {1, 10, 100, 7, 8, 9}};
   Array m{{2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}};
-  Arrays result = get(interpreter.step({}, {{"v", v}, {"m", m}}, {{"R", r}}));
+  Array u{{3}, {1, 10, 100}};
+  Arrays result = get(interpreter.step({}, {{"v", v}, {"m", m}, {"u", u}}, {{"R", r}}));
   EXPECT_EQ(result["y"].data, (Doubles{321, 654, 7, 17}));
+  EXPECT_EQ(result["w"].data, (Doubles{321, 654, 1, 110}));
   // Head 0: (1 2 3; 4 5 6)(1 2; 3 4; 5 6) = (22 28; 49 64). Head 1 picks row 0 and adds rows 1, 2.
   EXPECT_EQ(result["z"].data, (Doubles{22, 28, 49, 64, 1, 2, 8, 10}));
 }
