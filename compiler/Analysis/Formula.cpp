@@ -66,7 +66,16 @@ static std::string timeIndex(int64_t back) {
   return back == 0 ? "[t]" : "[t-" + std::to_string(back) + "]";
 }
 
+/// The new value of the state that an implicit op solves for.
+static std::string unknown(newton::ImplicitOp op, unsigned i) {
+  return atTime(cast<StringAttr>(op.getUnknowns()[i]).getValue(), "[t]");
+}
+
 Text Writer::writeArgument(BlockArgument arg) {
+  if (auto op = dyn_cast<newton::ImplicitOp>(arg.getOwner()->getParentOp())) {
+    unsigned i = arg.getArgNumber(), m = op.numUnknowns();
+    return i < m ? Text{unknown(op, i)} : write(op.getCaptures()[i - m], 0, false);
+  }
   int64_t i = arg.getArgNumber(), k = system.numStates(), inputs = system.numInputs();
   auto slot = [](ArrayAttr list, int64_t i) { return cast<newton::SlotAttr>(list[i]); };
   if (i < k)
@@ -94,6 +103,8 @@ Text Writer::write(Value value, unsigned depth, bool top) {
   if (auto arg = dyn_cast<BlockArgument>(value))
     return writeArgument(arg);
   Operation* op = value.getDefiningOp();
+  if (auto implicit = dyn_cast<newton::ImplicitOp>(op))
+    return {unknown(implicit, cast<OpResult>(value).getResultNumber())};
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto real = dyn_cast<FloatAttr>(constant.getValue())) {
       double n = real.getValueAsDouble();
@@ -194,9 +205,18 @@ std::string rnnc::formula(Value value, newton::SystemOp system, bool expand, siz
 
 std::vector<std::string> rnnc::definitions(Block& block, newton::SystemOp system) {
   std::vector<std::string> lines;
-  for (Operation& op : block.without_terminator())
+  for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op)) {
+      llvm::append_range(lines, definitions(implicit.residualBlock(), system));
+      auto residuals = implicit.residualBlock().getTerminator()->getOperands();
+      for (auto [i, residual] : llvm::enumerate(residuals))
+        lines.push_back(unknown(implicit, i) + " solves 0 = " +
+                        formula(residual, system, /*expand=*/true));
+      continue;
+    }
     if (StringRef name = nameOf(&op); !name.empty() && !isa<arith::ConstantOp>(op))
       lines.push_back((isResult(system, name) ? atTime(name, "[t]") : name.str()) + " = " +
                       formula(op.getResult(0), system, /*expand=*/true));
+  }
   return lines;
 }

@@ -80,7 +80,8 @@ constexpr CodeText kCodes[] = {
      "is used below the equation that defines it."},
     {"RNN0125", "defined through itself",
      "A value of the step needs its own value. Only a state has a previous one: declare\n"
-     "state s : [...] = 0 and write s[t] = ... s[t-1] ..."},
+     "state s : [...] = 0 and write s[t] = ... s[t-1] ... A state may need its own new value, s[t],\n"
+     "which is solved for: an implicit step. h[t] = h[t] says nothing about h."},
     {"RNN0126", "no state",
      "A cell is a recurrence: at least one state is carried from step to step."},
     {"RNN0201", "bad size", "A size is a whole number of at least 1."},
@@ -110,8 +111,6 @@ constexpr CodeText kCodes[] = {
     {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
     {"RNN0305", "not supported yet: this function",
      "concat, outer and complex functions come later."},
-    {"RNN0306", "not supported yet: implicit steps",
-     "A right side that uses its own state[t] would be solved per step; that comes later."},
     {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},
     {"RNN0308", "not supported yet: this declaration",
      "complex, import, save, recompute and solve come later."},
@@ -131,6 +130,14 @@ constexpr CodeText kCodes[] = {
     {"RNN0404", "not supported yet: hoisted contraction",
      "A contraction that depends on no state belongs before the recurrence; pass its result as an "
      "input."},
+    {"RNN0411", "too many states in an implicit step",
+     "The equations of an implicit step are solved together by Newton's method, with all elements "
+     "that\n"
+     "they couple: at most 16 a lane. A contraction over h[t] itself couples a whole axis; over "
+     "h[t-1] it\n"
+     "does not, and one small block a head (R : [heads, 4, 4]) couples 4."},
+    {"RNN0412", "an implicit equation does not determine its state",
+     "h[t] drops out of h[t] = h[t] + x[t]: no value of h[t], or every one, solves it."},
     {"RNN0499", "rejected by a later phase",
      "A pass of the compiler refused the cell; the message says why."},
     {"RNN0501", "no CUDA text for an operation",

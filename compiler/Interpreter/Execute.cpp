@@ -1,6 +1,6 @@
 //===- Execute.cpp - one step of a program ---------------------------------------------------===//
 
-#include "Program.h"
+#include "Implicit.h"
 
 using namespace rnnc;
 using Program = Interpreter::Program;
@@ -50,4 +50,12 @@ void Program::execute(std::vector<double>& memory) const {
   for (const Instruction& op : instructions)
     for (size_t i = 0; i < op.count; ++i)
       memory[op.result + i] = element(op, memory, i);
+}
+
+bool Program::step(std::vector<double>& memory) const {
+  bool solved = solveImplicit(*this, memory);
+  execute(memory);
+  for (const Unknown& unknown : unknowns)
+    memory[unknown.next] = memory[unknown.guess];
+  return solved;
 }

@@ -43,13 +43,24 @@ struct Interpreter::Program {
     size_t base = 0;
   };
 
+  /// One element of a state that the step reads at [0]: `guess` is what the reads find, `next` what
+  /// the equation makes of it, `now` the previous value.
+  struct Unknown {
+    size_t now = 0, next = 0, guess = 0;
+  };
+
   std::vector<Declaration> declarations;
   std::vector<Place> places; // by declaration
   std::vector<Delayed> delayed;
+  std::vector<Unknown> unknowns;
+  std::vector<std::vector<std::vector<uint32_t>>> levels; // of groups of unknowns; see Implicit.h
   std::vector<Instruction> instructions;
   std::vector<double> memory; // constants and first states in place; copied by every run
 
+  /// The equations in order, as they stand.
   void execute(std::vector<double>& memory) const;
+  /// A step: implicit equations are solved first. False where one has no solution.
+  bool step(std::vector<double>& memory) const;
 };
 
 } // namespace rnnc

@@ -35,6 +35,7 @@ bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   passes.addPass(createLiftOrder());
   passes.addPass(createCSEPass()); // x[t] read twice is one input
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
+  passes.nest<newton::CellOp>().addPass(createDeriveTrial());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   OpPassManager& cell = passes.nest<newton::CellOp>();

@@ -94,6 +94,19 @@ double totalSteps(const Plan& plan) {
   return steps;
 }
 
+/// "batch element 2, d = 5"
+std::string laneText(const Plan& plan, const Unsolved& at) {
+  const SystemPlan& system = plan.systems[at.system];
+  std::string text = fmt::format("batch element {}", at.lane / system.lanesPerBatch);
+  int64_t rest = at.lane % system.lanesPerBatch, below = system.lanesPerBatch;
+  for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
+    below /= system.laneSizes[a];
+    text += fmt::format(", {} = {}", system.desc->lane_axes[a], rest / below);
+    rest %= below;
+  }
+  return text;
+}
+
 template <class F>
 rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   const Workspace<F> workspace(plan, base);
@@ -117,6 +130,12 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   call.progress.end();
   workspace.header->report = total.report();
   workspace.header->magic = ReportHeader::magicValue;
+  if (total.unsolved.any()) {
+    fail(RNN_NOT_CONVERGED,
+         "the implicit equation of `{}` found no solution at step {} (counted from 0) of {}",
+         plan.systems[total.unsolved.system].desc->name, total.unsolved.step,
+         laneText(plan, total.unsolved));
+  }
   if (total.unconvergedTile == INT64_MAX) {
     return RNN_OK;
   }

@@ -207,6 +207,7 @@ void HostCell::describeScalars(newton::SystemOp system) {
     desc.linear = system.getStructure()->getLinear();
   }
   desc.carry_index = carry.data();
+  desc.implicit = system.hasImplicit();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RNN_ABI_VERSION 1u
+#define RNN_ABI_VERSION 2u
 #define RNN_MAX_RANK 6
 
 typedef enum rnn_dtype { RNN_F32 = 0, RNN_F64 = 1, RNN_BF16 = 2, RNN_F16 = 3 } rnn_dtype;
@@ -72,6 +72,9 @@ typedef struct rnn_shoot_args {
   const void* const* shared;  /* [params without a lane axis] packed row-major, one number an
                                  element for all lanes; they are not in `params` */
   void* scratch;              /* [states + elements of the temporaries][width] */
+  /* Systems with implicit steps only. */
+  int64_t* unsolved; /* [width], out: the first step (from 0) whose implicit equation found no
+                        solution; -1: none. The step goes on with the best point found. */
 } rnn_shoot_args;
 
 typedef void (*rnn_shoot_fn)(const rnn_shoot_args*);
@@ -114,6 +117,7 @@ typedef struct rnn_system_desc {
   uint32_t carry;
   const uint32_t* carry_index; /* [carry][2] */
   uint32_t linear;             /* the Jacobian depends on no state */
+  uint32_t implicit;           /* kernels solve an implicit step, and write `unsolved` */
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */

@@ -50,6 +50,7 @@ Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int
     if (auto it = fixed.find(table.tensor[desc->param_slots[p].tensor].name); it != fixed.end())
       std::fill_n(params.begin() + p * kernelWidth, kernelWidth, it->second);
   finite.resize(kernelWidth);
+  unsolved.resize(kernelWidth);
   ignored.resize(kernelWidth * (desc->states + desc->outputs));
 }
 
@@ -65,7 +66,8 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
   }
   rnn_shoot_args args{steps,         in.data(), inStride.data(), params.data(),
                       state.data(),  carry,     out.data(),      outStride.data(),
-                      finite.data(), nullptr,   nullptr,         nullptr};
+                      finite.data(), nullptr,   nullptr,         nullptr,
+                      unsolved.data()};
   kernel(&args);
 }
 
