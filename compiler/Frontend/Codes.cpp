@@ -152,8 +152,6 @@ constexpr CodeText kCodes[] = {
      "The chunks and steps that were asked for do not fit; without --chunk and --chunks the "
      "compiler "
      "chooses."},
-    {"RNN0504", "not supported yet in CUDA: x[t-1]",
-     "Earlier inputs run on the CPU; for CUDA pass the shifted sequence as an input of its own."},
     {"RNN0901", "never used", "A declaration or a value that nothing reads."},
     {"RNN0902", "the state never changes", "h[t] = h[t-1] carries the initial value for ever."},
 };

@@ -36,6 +36,8 @@ static void fuseSum(arith::AddFOp sum) {
 static void fuseDifference(arith::SubFOp difference) {
   OpBuilder builder(difference);
   Location loc = difference.getLoc();
+  if (auto named = dyn_cast<NameLoc>(loc))
+    loc = named.getChildLoc(); // the name is the difference's, not its negated operand's
   if (auto product = soleProduct(difference.getLhs())) {
     Value minus = arith::NegFOp::create(builder, loc, difference.getRhs());
     replace(difference, product.getLhs(), product.getRhs(), minus, product);

@@ -55,9 +55,11 @@ struct forward_args {
   long long max_sweeps;                ///< a tile; 0: as many as it takes. Only with tolerance > 0
   forward_report* report;              ///< null: not wanted
   state_slot<rank> state[states];
-  slot<const void, 2 + rank> input[at_least_one(inputs)]; ///< batch, time, lane axes
-  slot<const void, rank> param[at_least_one(params)];     ///< lane axes
-  slot<void, 2 + rank> output[at_least_one(outputs)];     ///< as a state's sequence
+  /// Batch, time, lane axes: the array at step 0, however many steps ago the cell reads it. Of
+  /// inputs that read one array (windows.cuh), the first one's slot is used.
+  slot<const void, 2 + rank> input[at_least_one(inputs)];
+  slot<const void, rank> param[at_least_one(params)]; ///< lane axes
+  slot<void, 2 + rank> output[at_least_one(outputs)]; ///< as a state's sequence
 };
 
 } // namespace rnn

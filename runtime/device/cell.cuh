@@ -3,6 +3,7 @@
 
 #include "rnn/pattern.cuh"
 #include "rnn/policy.cuh"
+#include "rnn/windows.cuh"
 
 namespace rnn {
 
@@ -14,6 +15,10 @@ struct number_of<Cell<real, math>> {
   using type = real;
 };
 
+/// What the inputs of a scalar cell read.
+template <class Cell>
+using reads_of_cell = typename reads_of<Cell, Cell::inputs>::type;
+
 /// Of the block's shared memory. A sequential kernel needs no Jacobian, and a cell may have none.
 template <class Cell, class Policy>
 constexpr shared_shape forward_shape() {
@@ -21,8 +26,14 @@ constexpr shared_shape forward_shape() {
   if constexpr (Policy::chunks > 1) {
     carry = Cell::carry::size;
   }
-  return {Policy::lanes, Policy::chunks, Policy::steps, Policy::stage,
-          Cell::states,  carry,          Cell::inputs,  Cell::stored::size + Cell::outputs};
+  return {Policy::lanes,
+          Policy::chunks,
+          Policy::steps,
+          Policy::stage,
+          Cell::states,
+          carry,
+          reads_of_cell<Cell>::template windows<Policy::steps>::rows,
+          Cell::stored::size + Cell::outputs};
 }
 
 } // namespace rnn

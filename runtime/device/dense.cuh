@@ -3,9 +3,11 @@
 //
 //     template <class real, class math> struct Cell {
 //       static constexpr int block;                            // block dims
-//       using states = rnn::arrays<rnn::dims<0>, ...>;         // the block dims of each array's
-//       axes using inputs, params, outputs, temporaries;            // likewise template <class
-//       Lane> static __device__ void step(const Lane& lane);
+//       using states = rnn::arrays<rnn::dims<0>, ...>; // the block dims of each array's axes
+//       using inputs = ..., params = ..., outputs = ..., temporaries = ...; // likewise
+//       using reads = ...;                   // as in forward.cuh, only with earlier inputs
+//       static __device__ void before(real (&fill)[inputs::count]);
+//       template <class Lane> static __device__ void step(const Lane& lane);
 //     };
 //
 // `step` reads lane.state<n>()(i, ...), input, param and temporary likewise, and writes
@@ -144,6 +146,19 @@ struct caller_array {
   }
 };
 
+/// The same of an earlier input: a number before the start of time.
+template <class real>
+struct earlier_array {
+  caller_array<const real*> array;
+  bool exists;
+  real fill;
+
+  template <class... Index>
+  __device__ real operator()(Index... index) const {
+    return exists ? array(index...) : fill;
+  }
+};
+
 /// What step() sees: one lane at one step.
 template <class Cell, class Args>
 class dense_lane {
@@ -169,9 +184,19 @@ public:
   }
   template <int n>
   __device__ auto input() const {
-    const auto& slot = args_.input[n];
-    return caller_array<const real*>{
-        place_.template begin<real>(slot.lane) + time_ * slot.lane.stride[1], slot.element};
+    using reads = typename reads_of<Cell, Cell::inputs::count>::type;
+    constexpr int back = reads::back(n);
+    const auto& slot = args_.input[reads::source(n)];
+    const caller_array<const real*> array{place_.template begin<real>(slot.lane) +
+                                              (time_ - back) * slot.lane.stride[1],
+                                          slot.element};
+    if constexpr (back == 0) {
+      return array;
+    } else {
+      real fill[Cell::inputs::count];
+      Cell::before(fill);
+      return earlier_array<real>{array, time_ >= back, fill[n]};
+    }
   }
   template <int n>
   __device__ auto param() const {

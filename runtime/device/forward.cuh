@@ -6,6 +6,8 @@
 //       static constexpr int states, inputs, params, outputs;
 //       static constexpr bool linear;
 //       using stored = rnn::indices<0, ...>;        // states that a caller may want
+//       using reads = rnn::reads<rnn::read<source, back>, ...>; // only with earlier inputs,
+//       static __device__ void before(real (&fill)[inputs]);    // as this: what they are before 0
 //       using entries = rnn::pattern<states, ...>;  // what step_jacobian yields
 //       using carry = rnn::pattern<states, ...>;    // its reflexive transitive closure
 //       static __device__ void step(const real (&state)[], const real (&input)[],
@@ -71,6 +73,7 @@ __device__ __forceinline__ void run_sequential(lane_run<Cell, Args>& lane) {
   const Args& args = lane.args;
   register_stage<Cell, Policy, Args> stage(args, lane.sequences);
   nonfinite_watch watch;
+  stage.begin(0, 0);
   for (long long time = 0; lane.valid && time < args.time; time += Policy::steps) {
     const int steps = clipped(args.time - time, Policy::steps);
     stage.open(time, steps, 0, 0);

@@ -30,7 +30,9 @@ constexpr int clipped(long long left, int most) {
 struct shared_shape {
   int lanes, chunks, steps;
   staging stage;
-  int states, carry, inputs, results; ///< results: stored states and outputs
+  int states, carry;
+  int input_rows; ///< of a chunk's windows (windows.cuh)
+  int results;    ///< stored states and outputs
 
   constexpr int threads() const { return lanes * chunks; }
   constexpr int input_buffers() const {
@@ -38,7 +40,6 @@ struct shared_shape {
   }
   /// Start, end and product of the Jacobians of every chunk, and how far each start is off.
   constexpr int exchange_rows() const { return chunks == 1 ? 0 : 2 * states + carry + 1; }
-  constexpr int input_rows() const { return inputs * steps; }
   constexpr int result_rows() const { return input_buffers() > 0 ? results * steps : 0; }
 
   /// The block's notes (report.cuh), behind all rows.
@@ -46,7 +47,7 @@ struct shared_shape {
 
   /// What the launch must ask for.
   constexpr long long bytes(int bytes_per_number) const {
-    const long long rows = exchange_rows() + input_buffers() * input_rows() + result_rows();
+    const long long rows = exchange_rows() + input_buffers() * input_rows + result_rows();
     return chunks == 1 ? 0 : rows * threads() * bytes_per_number + notes_bytes;
   }
 };

@@ -18,7 +18,9 @@ struct lane_sequences {
 
   template <class Args, int rank>
   __device__ __forceinline__ void find(const Args& args, const lane_place<rank>& place) {
-    each<Cell::inputs>([&](auto i) { input[i] = place.template begin<real>(args.input[i]); });
+    each<Cell::inputs>([&](auto i) {
+      input[i] = place.template begin<real>(args.input[reads_of_cell<Cell>::source(i.value)]);
+    });
     results_of<Cell>::each_slot(
         args, [&](auto r, const auto& slot) { result[r] = place.template begin<real>(slot); });
   }
@@ -49,28 +51,145 @@ private:
   real* to_[at_least_one(results_of<Cell>::size)];
 };
 
-/// In registers, so that every index must be a constant: all loops over steps are unrolled.
+/// Reads the windows of a lane's inputs from global memory, from the step `time` of the chunk's
+/// first one on. Steps before 0 are the input's fill.
+template <class Cell, class Policy, class Args>
+class window_reader {
+public:
+  using real = typename number_of<Cell>::type;
+  using reads = reads_of_cell<Cell>;
+  using windows = typename reads::template windows<Policy::steps>;
+
+  __device__ __forceinline__ window_reader(const Args& args, const lane_sequences<Cell, real>& lane,
+                                           long long time)
+      : args_(args), lane_(lane), time_(time) {
+    if constexpr (reads::any_earlier) {
+      Cell::before(fill_);
+    }
+    each_head([&](auto i) { from_[i] = place(i, time_); });
+  }
+
+  /// f(constant<input>) for every window's head.
+  template <class F>
+  static __device__ __forceinline__ void each_head(F&& f) {
+    each<Cell::inputs>([&](auto i) {
+      if constexpr (windows::is_head(i.value)) {
+        f(constant<int(i.value)>());
+      }
+    });
+  }
+
+  /// The halo, front to back: put(row, pointer) or, before step 0, put(row, number). Rows are
+  /// constants unless `rolled`.
+  template <bool rolled, class Put>
+  __device__ __forceinline__ void read_halo(Put&& put) const {
+    each_head([&](auto i) {
+      constexpr int span = windows::span(i.value), first = windows::row(i.value) - span;
+      if constexpr (rolled) {
+        const real* from = place(i, time_ - span);
+#pragma unroll 1
+        for (int j = 0; j < span; ++j) {
+          read_at(i, time_ - span + j, from, [&](const auto& number) { put(first + j, number); });
+          from += args_.input[reads::source(i.value)].stride[1];
+        }
+      } else {
+        each<span>([&](auto j) {
+          const long long time = time_ - span + int(j.value);
+          const constant<first + int(j.value)> row{};
+          read_at(i, time, place(i, time), [&](const auto& number) { put(row, number); });
+        });
+      }
+    });
+  }
+
+  /// The next of the chunk's own steps: put(constant<first row of the window's own>, likewise).
+  template <class Put>
+  __device__ __forceinline__ void read_step(Put&& put) {
+    each_head([&](auto i) {
+      const constant<windows::row(i.value)> row{};
+      if constexpr (reads::back(i.value) == 0) {
+        put(row, from_[i]);
+      } else {
+        read_at(i, time_, from_[i], [&](const auto& number) { put(row, number); });
+      }
+      from_[i] += args_.input[reads::source(i.value)].stride[1];
+    });
+    ++time_;
+  }
+
+  /// What the halo holds at the start of time.
+  template <class Put>
+  __device__ __forceinline__ void fill_halo(Put&& put) const {
+    each_head([&](auto i) {
+      constexpr int row = windows::row(i.value);
+      each<windows::span(i.value)>(
+          [&](auto j) { put(constant<row - 1 - int(j.value)>(), fill_[i]); });
+    });
+  }
+
+private:
+  template <class Input>
+  __device__ __forceinline__ const real* place(Input i, long long time) const {
+    return lane_.input[i] +
+           (time - reads::back(i.value)) * args_.input[reads::source(i.value)].stride[1];
+  }
+  template <class Input, class F>
+  __device__ __forceinline__ void read_at(Input i, long long time, const real* from, F&& f) const {
+    if (time < reads::back(i.value)) {
+      f(fill_[i]);
+    } else {
+      f(from);
+    }
+  }
+
+  const Args& args_;
+  const lane_sequences<Cell, real>& lane_;
+  long long time_;
+  const real* from_[at_least_one(Cell::inputs)];
+  real fill_[at_least_one(Cell::inputs)] = {};
+};
+
+/// In registers, so that every index must be a constant: all loops over steps are unrolled. Without
+/// chunks the halo stays from the steps before; with them each chunk reads its own.
 template <class Cell, class Policy, class Args>
 class register_stage {
 public:
   using real = typename number_of<Cell>::type;
+  using reader = window_reader<Cell, Policy, Args>;
+  using windows = typename reader::windows;
 
   __device__ register_stage(const Args& args, const lane_sequences<Cell, real>& lane)
       : args_(args), lane_(lane) {}
 
-  __device__ void begin(long long, int) {}
+  __device__ __forceinline__ void begin(long long, int) {
+    if constexpr (Policy::chunks == 1) {
+      reader(args_, lane_, 0).fill_halo([&](auto row, real value) {
+        input_[int(row.value) + int(Policy::steps)] = value;
+      });
+    }
+  }
 
   /// Reads the inputs of `steps` steps from `time` on.
   __device__ __forceinline__ void open(long long time, int steps, long long, int) {
-    const real* from[at_least_one(Cell::inputs)];
-    each<Cell::inputs>([&](auto i) { from[i] = lane_.input[i] + time * args_.input[i].stride[1]; });
+    if (steps == 0) {
+      return;
+    }
+    reader from(args_, lane_, time);
+    if constexpr (Policy::chunks == 1) {
+      reader::each_head([&](auto i) {
+        constexpr int span = windows::span(i.value), first = windows::row(i.value) - span;
+        each<span>([&](auto j) { input_[first + j] = input_[first + j + Policy::steps]; });
+      });
+    } else {
+      from.template read_halo<false>(
+          [&](auto row, const auto& number) { input_[row] = read(number); });
+    }
     each_while<Policy::steps>([&](auto s) {
       if (s >= steps) {
         return false;
       }
-      each<Cell::inputs>([&](auto i) {
-        input_[s][i] = load_global(from[i]);
-        from[i] += args_.input[i].stride[1];
+      from.read_step([&](auto row, const auto& number) {
+        input_[int(row.value) + int(s.value)] = read(number);
       });
       return true;
     });
@@ -83,7 +202,9 @@ public:
       if (s >= steps) {
         return false;
       }
-      f(s, input_[s]);
+      real input[at_least_one(Cell::inputs)];
+      each<Cell::inputs>([&](auto i) { input[i] = input_[windows::row(i.value) + int(s.value)]; });
+      f(s, input);
       return true;
     });
   }
@@ -109,9 +230,12 @@ public:
   }
 
 private:
+  static __device__ __forceinline__ real read(const real* from) { return load_global(from); }
+  static __device__ __forceinline__ real read(real value) { return value; }
+
   const Args& args_;
   const lane_sequences<Cell, real>& lane_;
-  real input_[Policy::steps][at_least_one(Cell::inputs)];
+  real input_[at_least_one(windows::rows)];
   real result_[Policy::steps][at_least_one(results_of<Cell>::size)];
 };
 
@@ -121,6 +245,8 @@ template <class Cell, class Policy, class Args>
 class shared_stage {
 public:
   using real = typename number_of<Cell>::type;
+  using reader = window_reader<Cell, Policy, Args>;
+  using windows = typename reader::windows;
 
   /// `column` is this thread's: rows are Policy::lanes * Policy::chunks apart.
   __device__ shared_stage(const Args& args, const lane_sequences<Cell, real>& lane, real* column)
@@ -157,8 +283,8 @@ public:
 #pragma unroll 1
     for (int s = 0; s < steps; ++s) {
       real input[at_least_one(Cell::inputs)];
-      each<Cell::inputs>([&](auto i) { input[i] = row[i * threads]; });
-      row += Cell::inputs * threads;
+      each<Cell::inputs>([&](auto i) { input[i] = row[windows::row(i.value) * threads]; });
+      row += threads;
       f(s, input);
     }
   }
@@ -189,24 +315,26 @@ private:
     threads = Policy::lanes * Policy::chunks,
     results = results_of<Cell>::size,
     buffers = Policy::stage == staging::shared ? 2 : 1,
-    buffer_rows = Policy::steps * Cell::inputs
+    buffer_rows = windows::rows
   };
 
   __device__ __forceinline__ void copy(real* to, long long time, int steps) const {
     if (steps == 0) {
       return;
     }
-    const real* from[at_least_one(Cell::inputs)];
-    each<Cell::inputs>([&](auto i) { from[i] = lane_.input[i] + time * args_.input[i].stride[1]; });
+    reader from(args_, lane_, time);
+    from.template read_halo<true>(
+        [&](auto row, const auto& number) { put(to + row * threads, number); });
 #pragma unroll 4
     for (int s = 0; s < steps; ++s) {
-      each<Cell::inputs>([&](auto i) {
-        copy_async<sizeof(real)>(to + i * threads, from[i]);
-        from[i] += args_.input[i].stride[1];
-      });
-      to += Cell::inputs * threads;
+      from.read_step([&](auto row, const auto& number) { put(to + row * threads, number); });
+      to += threads;
     }
   }
+  static __device__ __forceinline__ void put(real* to, const real* from) {
+    copy_async<sizeof(real)>(to, from);
+  }
+  static __device__ __forceinline__ void put(real* to, real value) { *to = value; }
 
   const Args& args_;
   const lane_sequences<Cell, real>& lane_;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Newton/Newton.h"
-#include "Target/Cuda/LineWriter.h"
 #include "Target/Cuda/Names.h"
+#include "Target/Cuda/Reads.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -15,6 +15,7 @@ namespace rnnc::cuda {
 struct PreparedDense {
   mlir::OwningOpRef<newton::DenseSystemOp> op;
   std::string name, instance, arguments, entry;
+  InputReads reads;
   int64_t blockAxes = 0; ///< the most that an array of the caller's has
   llvm::SmallVector<llvm::SmallVector<int64_t>> arrays; ///< block dims of each array of the step
   llvm::DenseMap<mlir::Value, std::string> names;       ///< others are printed where they are used

@@ -174,6 +174,8 @@ Expression constant(arith::ConstantOp op) {
 
 } // namespace
 
+std::string rnnc::cuda::numberText(const llvm::APFloat& value) { return number(value).text; }
+
 std::string rnnc::cuda::whyNotPrintable(Operation* op, Type compute) {
   if (!findText(op))
     return "no function of a step on CUDA";

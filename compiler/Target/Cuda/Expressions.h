@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/APFloat.h"
 
 #include <string>
 
@@ -14,6 +15,9 @@ struct Expression {
   std::string text;
   Binding binding = Binding::Primary;
 };
+
+/// A number of the step's type, exactly. Not text of a primary expression where it is negative.
+std::string numberText(const llvm::APFloat& value);
 
 /// Why the op has no CUDA text; empty where it has. `compute` is the type of every number.
 std::string whyNotPrintable(mlir::Operation* op, mlir::Type compute);

@@ -1,6 +1,8 @@
 //===- LineWriter.h - text whose lines know where they come from -----------------------------===//
 #pragma once
 
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
@@ -36,6 +38,29 @@ private:
   int64_t written = 0;   // lines
   std::string place;     // the file that a compiler believes the next line to be in; empty: unit
   int64_t placeLine = 1; // and its line
+};
+
+/// `begin` and the items with commas between them, broken between items where a line is full.
+std::string wrapped(std::string begin, llvm::ArrayRef<std::string> items, llvm::StringRef end,
+                    size_t indent);
+
+/// Statements of a function's body. Those that stem from one line of the user's share a line, as
+/// far as it holds them; neighbouring declarations of one type share its name too.
+class StatementWriter {
+public:
+  explicit StatementWriter(LineWriter& out) : out(out) {}
+  ~StatementWriter() { flush(); }
+
+  /// `type`: of a declaration, with a space behind it; empty for any other statement.
+  void write(mlir::Location from, unsigned indent, llvm::StringRef type, const llvm::Twine& text);
+  /// The next statement begins a line.
+  void flush();
+
+private:
+  LineWriter& out;
+  std::string pending, lastType; // what is kept back, and the type of its last declaration
+  unsigned pendingIndent = 0;
+  mlir::FileLineColLoc pendingFrom;
 };
 
 } // namespace rnnc::cuda

@@ -21,6 +21,7 @@
 #include "Target/Cuda/Policy.h"
 
 #include "rnn/policy.cuh"
+#include "rnn/windows.cuh"
 
 #include <algorithm>
 
@@ -42,11 +43,14 @@ int64_t sharedBytes(const SystemShape& shape, const Policy& policy) {
   rnn::staging stage = policy.stage == Staging::Registers ? rnn::staging::registers
                        : policy.stage == Staging::Shared  ? rnn::staging::shared
                                                           : rnn::staging::shared_single;
-  rnn::shared_shape tile{
-      static_cast<int>(policy.lanes), static_cast<int>(policy.chunks),
-      static_cast<int>(policy.steps), stage,
-      static_cast<int>(shape.states), static_cast<int>(shape.carry),
-      static_cast<int>(shape.inputs), static_cast<int>(shape.stored + shape.outputs)};
+  rnn::shared_shape tile{static_cast<int>(policy.lanes),
+                         static_cast<int>(policy.chunks),
+                         static_cast<int>(policy.steps),
+                         stage,
+                         static_cast<int>(shape.states),
+                         static_cast<int>(shape.carry),
+                         static_cast<int>(shape.inputRows(policy.steps)),
+                         static_cast<int>(shape.stored + shape.outputs)};
   return tile.bytes(static_cast<int>(shape.bytes));
 }
 
@@ -102,11 +106,10 @@ Policy longestChunks(const Architecture& arch, const SystemShape& shape, int64_t
 Policy sequentialPolicy(const SystemShape& shape) {
   Policy policy;
   policy.lanes = 2 * kWarp; // as many blocks as there can be then fill all places for warps
-  int64_t perStep = std::max<int64_t>(shape.inputs * shape.bytes / 4, 1);
   policy.steps = kShortChunk;
-  while (policy.steps > 1 && policy.steps * perStep > 32)
+  while (policy.steps > 1 && shape.inputRows(policy.steps) * shape.bytes / 4 > 32)
     policy.steps /= 2;
-  int64_t numbers = 2 * shape.states + shape.params + policy.steps * shape.inputs;
+  int64_t numbers = 2 * shape.states + shape.params + shape.inputRows(policy.steps);
   bool small = (numbers + kWorkingNumbers) * shape.bytes / 4 <= 96;
   policy.blocks = Architecture::kRegisters / (policy.lanes * (small ? 128 : 256));
   return policy;
@@ -147,6 +150,14 @@ llvm::Expected<Policy> requestedPolicy(const Architecture& arch, const SystemSha
 }
 
 } // namespace
+
+int64_t SystemShape::inputRows(int64_t steps) const {
+  if (back.empty())
+    return inputs * steps;
+  std::vector<int> head(inputs), row(inputs), span(inputs);
+  return rnn::lay_windows(source.data(), back.data(), static_cast<int>(inputs),
+                          static_cast<int>(steps), head.data(), row.data(), span.data());
+}
 
 int64_t Policy::registers() const {
   return std::min(Architecture::kRegisters / (threads() * blocks) & ~7, kMostRegisters);

@@ -4,6 +4,7 @@
 #include "Target/Cuda/Architecture.h"
 
 #include <string>
+#include <vector>
 
 namespace rnnc::cuda {
 
@@ -13,6 +14,12 @@ struct SystemShape {
   int64_t stored; ///< states that a caller may want as a sequence
   int64_t carry;  ///< numbers of a product of Jacobians; 0 where there is none
   int64_t bytes;  ///< 4 or 8
+  /// Of each input: the first input that reads the same array, and how many steps ago. Empty: none
+  /// is of an earlier step.
+  std::vector<int> source = {}, back = {};
+
+  /// What a chunk of so many steps keeps of the inputs (runtime/device/windows.cuh).
+  int64_t inputRows(int64_t steps) const;
 };
 
 /// Where a tile's inputs and results are while its sweeps go on; as rnn::staging.

@@ -90,14 +90,6 @@ private:
 
 } // namespace
 
-/// `h` one step back is h_prev, two steps back h_prev2.
-static std::string slotName(newton::SlotAttr slot, int64_t back) {
-  std::string name = slot.display();
-  if (back == 0)
-    return name;
-  return name + "_prev" + (back > 1 ? std::to_string(back) : "");
-}
-
 void Namer::give(Value value, const std::string& wanted) {
   names[value] = scope.unique(wanted);
   text[value] = {names[value], Binding::Primary};
@@ -141,6 +133,7 @@ FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vect
                                               NameScope& unit) {
   PreparedSystem prepared;
   prepared.stored = std::move(stored);
+  prepared.reads = readsOf(cast<newton::CellOp>(system->getParentOp()), system.getInputs());
   prepared.op = cast<newton::SystemOp>(system->clone());
   newton::SystemOp op = *prepared.op;
   if (op.hasJacobian()) {

@@ -7,6 +7,7 @@
 
 #include "Newton/Newton.h"
 #include "Target/Cuda/Names.h"
+#include "Target/Cuda/Reads.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +24,7 @@ struct PreparedSystem {
   std::string arguments;       ///< of the entry's parameter: name + "_args"
   std::string entry;           ///< of the kernel: name + "_forward"
   std::vector<int64_t> stored; ///< states that a caller may want as a sequence
+  InputReads reads;
   /// Names of the values that have one, per function; the others are printed where they are used.
   llvm::DenseMap<mlir::Value, std::string> names;
 

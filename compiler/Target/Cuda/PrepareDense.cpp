@@ -73,19 +73,19 @@ void DenseNamer::nameArguments() {
   unsigned next = 0;
   scope.reserve("lane");
   auto name = [&](StringRef wanted) { names[block.getArgument(next++)] = scope.unique(wanted); };
-  auto slots = [&](ArrayAttr list, StringRef suffix) {
+  auto slots = [&](ArrayAttr list, int64_t back) {
     for (auto slot : list.getAsRange<newton::SlotAttr>())
-      name(slot.display() + suffix.str());
+      name(slotName(slot, slot.getBack() + back));
   };
   for (Attribute dim : system.getBlockDims()) {
     StringRef text = cast<StringAttr>(dim).getValue();
     name(llvm::all_of(text, llvm::isDigit) ? "size" : text);
   }
-  slots(system.getStates(), "_prev");
-  slots(system.getInputs(), "");
-  slots(system.getParams(), "");
-  slots(system.getStates(), "");
-  slots(system.getOutputs(), "");
+  slots(system.getStates(), 1); // a step reads the states of the step before
+  slots(system.getInputs(), 0);
+  slots(system.getParams(), 0);
+  slots(system.getStates(), 0);
+  slots(system.getOutputs(), 0);
   while (next < block.getNumArguments()) {
     StringRef wanted = userName(block.getArgument(next).getLoc());
     name(wanted.empty() ? "t" : wanted);
@@ -146,6 +146,7 @@ FailureOr<PreparedDense> rnnc::cuda::prepareDense(newton::DenseSystemOp system, 
     return failure();
   PreparedDense prepared;
   prepared.arrays = system.arrayDims();
+  prepared.reads = readsOf(cast<newton::CellOp>(system->getParentOp()), system.getInputs());
   size_t callers = prepared.arrays.size() - system.getTemporaries().size();
   for (size_t i = 0; i < callers; ++i)
     prepared.blockAxes = std::max<int64_t>(prepared.blockAxes, prepared.arrays[i].size());

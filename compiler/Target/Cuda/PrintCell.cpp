@@ -3,29 +3,11 @@
 #include "Target/Cuda/PrintCell.h"
 #include "Target/Cuda/Expressions.h"
 
-#include "mlir/IR/Location.h"
-
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::cuda;
 
 namespace {
-
-/// `begin` and the items with commas between them, broken between items where a line is full.
-std::string wrapped(std::string begin, ArrayRef<std::string> items, StringRef end, size_t indent) {
-  std::string text;
-  for (auto [i, item] : llvm::enumerate(items)) {
-    bool last = i + 1 == items.size();
-    std::string piece = item + (last ? end.str() : ",");
-    if (i && begin.size() + 1 + piece.size() > kColumns) {
-      text += begin + "\n";
-      begin = std::string(indent, ' ') + piece;
-    } else {
-      begin += (i ? " " : "") + piece;
-    }
-  }
-  return text + begin;
-}
 
 class CellPrinter {
 public:
@@ -91,38 +73,17 @@ void CellPrinter::printLoads(Block& block) {
   load("param", op.numParams());
 }
 
-/// One declaration a line of the user's, as far as a line of ours holds it.
 void CellPrinter::printStatements(Block& block) {
-  std::string line;
-  FileLineColLoc lineFrom;
-  auto flush = [&] {
-    if (line.empty())
-      return;
-    if (lineFrom && lineFrom.getLine() > 0)
-      out.from(lineFrom.getFilename(), lineFrom.getLine());
-    else
-      out.fromUnit();
-    out.line(line + ";");
-    line.clear();
-  };
-  auto isAt = [](FileLineColLoc a, FileLineColLoc b) {
-    return a && b ? a.getFilename() == b.getFilename() && a.getLine() == b.getLine() : !a && !b;
-  };
+  StatementWriter statements(out);
   for (Operation& statement : block.without_terminator()) {
     Value value = statement.getResult(0);
     auto name = system.names.find(value);
     if (name == system.names.end())
       continue;
-    std::string begin = value.getType().isInteger(1) ? "    const bool " : "    const real ";
-    std::string piece = name->second + " = " + written(statement).text;
-    auto from = statement.getLoc()->findInstanceOf<FileLineColLoc>();
-    if (!isAt(from, lineFrom) || !StringRef(line).starts_with(begin) ||
-        line.size() + piece.size() + 3 > kColumns)
-      flush();
-    lineFrom = from;
-    line += (line.empty() ? begin : ", ") + piece;
+    StringRef type = value.getType().isInteger(1) ? "const bool " : "const real ";
+    statements.write(statement.getLoc(), 4, type,
+                     name->second + " = " + written(statement).text + ";");
   }
-  flush();
 }
 
 /// All reads come before, so that `next` may be the array that `state` is.
@@ -170,8 +131,7 @@ void CellPrinter::print() {
   std::vector<std::string> stored;
   for (int64_t state : system.stored)
     stored.push_back(std::to_string(state));
-  out.line(wrapped("  using stored = rnn::indices<", stored, ">;", 8) +
-           (stored.empty() ? ">;" : ""));
+  out.line(wrapped("  using stored = rnn::indices<", stored, ">;", 8));
   if (system.hasJacobian()) {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +
@@ -179,6 +139,7 @@ void CellPrinter::print() {
     printPattern("entries", structure.getEntries());
     printPattern("carry", structure.getCarry());
   }
+  printReads(system.reads, out);
   printFunction("step", system.step(), /*jacobian=*/false);
   if (system.hasJacobian())
     printFunction("step_jacobian", system.stepJacobian(), /*jacobian=*/true);

@@ -17,7 +17,8 @@ namespace {
 
 class DensePrinter {
 public:
-  DensePrinter(PreparedDense& system, LineWriter& out) : system(system), op(*system.op), out(out) {}
+  DensePrinter(PreparedDense& system, LineWriter& out)
+      : system(system), op(*system.op), out(out), statements(out) {}
   void print();
 
 private:
@@ -27,8 +28,7 @@ private:
   void printOp(Operation& op, unsigned indent);
   void printLoop(scf::ForOp loop, unsigned indent);
   void printYield(scf::ForOp loop, unsigned indent);
-  void line(Location loc, unsigned indent, const Twine& text);
-  void flush();
+  bool readsOther(Value value, scf::ForOp loop, Value accumulator);
   std::string indices(ValueRange values);
   Expression expression(Value value);
   Expression written(Operation& op);
@@ -36,9 +36,7 @@ private:
   PreparedDense& system;
   newton::DenseSystemOp op;
   LineWriter& out;
-  std::string pending, lastType; // what line() keeps back, and the type of its last declaration
-  unsigned pendingIndent = 0;
-  FileLineColLoc pendingFrom;
+  StatementWriter statements;
 };
 
 } // namespace
@@ -87,78 +85,54 @@ std::string DensePrinter::indices(ValueRange values) {
   return text;
 }
 
-/// Statements that stem from one line of the user's share a line of ours, as far as it holds them;
-/// neighbouring declarations of one type share its name too.
-void DensePrinter::line(Location loc, unsigned indent, const Twine& text) {
-  auto from = loc->findInstanceOf<FileLineColLoc>();
-  std::string more = text.str();
-  auto typeOf = [](StringRef text) -> StringRef { // "const real ", with the space
-    for (StringRef type : {"const real ", "const long long ", "const bool ", "real "})
-      if (text.starts_with(type))
-        return type;
-    return "";
-  };
-  bool same = !pending.empty() && indent == pendingIndent && from == pendingFrom;
-  if (same && !lastType.empty() && lastType == typeOf(more) &&
-      pending.size() + more.size() < kColumns) {
-    pending.back() = ',';
-    pending += " " + StringRef(more).drop_front(lastType.size()).str();
-    return;
-  }
-  if (!same || pending.size() + more.size() + 1 > kColumns)
-    flush();
-  pending += pending.empty() ? std::string(indent, ' ') + more : " " + more;
-  pendingIndent = indent;
-  pendingFrom = from;
-  lastType = typeOf(more).str();
+/// Whether the text of a value reads an accumulator of the loop other than its own. Recursion is as
+/// deep as an expression.
+bool DensePrinter::readsOther(Value value, scf::ForOp loop, Value accumulator) {
+  if (llvm::is_contained(loop.getRegionIterArgs(), value))
+    return value != accumulator;
+  if (system.names.contains(value)) // computed before any is replaced
+    return false;
+  return llvm::any_of(value.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return readsOther(operand, loop, accumulator); });
 }
 
-void DensePrinter::flush() {
-  if (pending.empty())
-    return;
-  if (pendingFrom && pendingFrom.getLine() > 0)
-    out.from(pendingFrom.getFilename(), pendingFrom.getLine());
-  else
-    out.fromUnit();
-  out.line(pending);
-  pending.clear();
-}
-
+/// Accumulators are replaced one after the other: what reads another one is taken before.
 void DensePrinter::printYield(scf::ForOp loop, unsigned indent) {
   auto yielded = loop.getBody()->getTerminator()->getOperands();
-  // An accumulator that moves into another one: the values are taken before any is replaced.
   SmallVector<std::string> values;
-  for (auto [i, value] : llvm::enumerate(yielded)) {
+  for (auto [arg, value] : llvm::zip(loop.getRegionIterArgs(), yielded)) {
     std::string text = expression(value).text;
-    if (isa<BlockArgument>(value) && value != loop.getRegionIterArg(i)) {
-      std::string taken = system.names[loop.getRegionIterArg(i)] + "_taken";
-      line(loop.getLoc(), indent, "const real " + Twine(taken) + " = " + text + ";");
+    if (readsOther(value, loop, arg)) {
+      std::string taken = system.names[arg] + "_taken";
+      statements.write(loop.getLoc(), indent, "const real ", Twine(taken) + " = " + text + ";");
       text = taken;
     }
     values.push_back(text);
   }
   for (auto [arg, value] : llvm::zip(loop.getRegionIterArgs(), values))
     if (system.names[arg] != value)
-      line(loop.getLoc(), indent, Twine(system.names[arg]) + " = " + value + ";");
+      statements.write(loop.getLoc(), indent, "", Twine(system.names[arg]) + " = " + value + ";");
 }
 
 void DensePrinter::printLoop(scf::ForOp loop, unsigned indent) {
+  Location loc = loop.getLoc();
   for (auto [result, init] : llvm::zip(loop.getResults(), loop.getInitArgs()))
-    line(loop.getLoc(), indent,
-         "real " + Twine(system.names[result]) + " = " + expression(init).text + ";");
+    statements.write(loc, indent, "real ",
+                     Twine(system.names[result]) + " = " + expression(init).text + ";");
   std::string index = system.names[loop.getInductionVar()];
   std::string step = expression(loop.getStep()).text;
-  flush();
-  line(loop.getLoc(), indent,
-       "for (long long " + Twine(index) + " = " + expression(loop.getLowerBound()).text + "; " +
-           index + " < " + expression(loop.getUpperBound()).text + "; " +
-           (step == "1" ? "++" + index : index + " += " + step) + ") {");
-  flush();
+  statements.flush();
+  statements.write(loc, indent, "",
+                   "for (long long " + Twine(index) + " = " +
+                       expression(loop.getLowerBound()).text + "; " + index + " < " +
+                       expression(loop.getUpperBound()).text + "; " +
+                       (step == "1" ? "++" + index : index + " += " + step) + ") {");
+  statements.flush();
   printBlock(*loop.getBody(), indent + 2);
   printYield(loop, indent + 2);
-  flush();
-  line(loop.getLoc(), indent, "}");
-  flush();
+  statements.flush();
+  statements.write(loc, indent, "", "}");
+  statements.flush();
 }
 
 void DensePrinter::printOp(Operation& op, unsigned indent) {
@@ -166,18 +140,20 @@ void DensePrinter::printOp(Operation& op, unsigned indent) {
     return printLoop(loop, indent);
   if (auto write = dyn_cast<memref::StoreOp>(op)) {
     std::string places = indices(write.getIndices());
-    return line(op.getLoc(), indent,
-                Twine(expression(write.getMemRef()).text) + ".set(" +
-                    expression(write.getValueToStore()).text + (places.empty() ? "" : ", ") +
-                    places + ");");
+    return statements.write(op.getLoc(), indent, "",
+                            Twine(expression(write.getMemRef()).text) + ".set(" +
+                                expression(write.getValueToStore()).text +
+                                (places.empty() ? "" : ", ") + places + ");");
   }
   auto name = system.names.find(op.getResult(0));
   if (name == system.names.end())
     return; // printed where it is used
   Type type = op.getResult(0).getType();
-  const char* kind = type.isIndex() ? "long long" : type.isInteger(1) ? "bool" : "real";
-  line(op.getLoc(), indent,
-       Twine("const ") + kind + " " + name->second + " = " + written(op).text + ";");
+  statements.write(op.getLoc(), indent,
+                   type.isIndex()      ? "const long long "
+                   : type.isInteger(1) ? "const bool "
+                                       : "const real ",
+                   Twine(name->second) + " = " + written(op).text + ";");
 }
 
 /// Recursion is as deep as loops nest: one level for each axis of an array.
@@ -189,15 +165,15 @@ void DensePrinter::printBlock(Block& block, unsigned indent) {
 void DensePrinter::printArrays() {
   size_t next = 0;
   auto list = [&](StringRef what, size_t count) {
-    std::string text = "  using " + what.str() + " = rnn::arrays<";
+    std::vector<std::string> items;
     for (size_t i = 0; i < count; ++i) {
-      text += i ? ", rnn::dims<" : "rnn::dims<";
-      for (auto [n, dim] : llvm::enumerate(system.arrays[next]))
-        text += (n ? ", " : "") + std::to_string(dim);
-      text += ">";
-      ++next;
+      std::string dims;
+      for (int64_t dim : system.arrays[next++])
+        dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
+      items.push_back("rnn::dims<" + dims + ">");
     }
-    out.line(text + ">;");
+    std::string begin = "  using " + what.str() + " = rnn::arrays<";
+    out.line(wrapped(begin, items, ">;", begin.size()));
   };
   list("states", op.getStates().size());
   list("inputs", op.getInputs().size());
@@ -234,12 +210,13 @@ void DensePrinter::print() {
   out.line("struct " + system.name + " {");
   out.line("  static constexpr int block = " + Twine(op.getBlockDims().size()) + ";");
   printArrays();
+  printReads(system.reads, out);
   out.line();
   out.line("  template <class Lane>");
   out.line("  static __device__ __forceinline__ void step(const Lane& lane) {");
   printAccessors();
   printBlock(op.stepBlock(), 4);
-  flush();
+  statements.flush();
   out.fromUnit();
   out.line("  }");
   out.line("};");

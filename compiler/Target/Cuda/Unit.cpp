@@ -92,21 +92,10 @@ private:
 
 } // namespace
 
-static LogicalResult checkInputs(Operation* system, ArrayAttr inputs) {
-  for (auto slot : inputs.getAsRange<newton::SlotAttr>())
-    if (slot.getBack() != 0)
-      return emitError(system->getLoc())
-             << "not supported yet in CUDA: the earlier input " << slot.display() << "[t-"
-             << slot.getBack() << "] [RNN0504]";
-  return success();
-}
-
 LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
   if (shape.states == 0)
     return system.emitError() << "a system without a state has nothing to solve [RNN0501]";
-  if (failed(checkInputs(system, system.getInputs())))
-    return failure();
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
   if (bytes > kParameterBytes)
     return system.emitError() << "a lane has "
@@ -117,6 +106,8 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   auto prepared = prepare(system, storedStates(system), names);
   if (failed(prepared))
     return failure();
+  shape.source = prepared->reads.source;
+  shape.back = prepared->reads.back;
   auto policy = choosePolicy(arch, shape,
                              {.chunk = options.chunk,
                               .chunks = options.chunks,
@@ -135,8 +126,6 @@ LogicalResult UnitPrinter::placeDense(newton::DenseSystemOp system, NameScope& n
     return system.emitError()
            << "a dense block runs sequentially, a thread a lane: it has no chunks "
               "to choose [RNN0503]";
-  if (failed(checkInputs(system, system.getInputs())))
-    return failure();
   auto prepared = prepareDense(system, names);
   if (failed(prepared))
     return failure();

@@ -111,6 +111,37 @@ struct block {
   }
 };
 
+/// Earlier inputs: of one array at four steps, near and far; of another one never at the step
+/// itself. What was before the start differs from what any step has.
+template <class real, class math>
+struct echo {
+  static constexpr int states = 1, inputs = 6, params = 1, outputs = 1;
+  static constexpr bool linear = false;
+  using stored = rnn::indices<0>;
+  using reads = rnn::reads<rnn::read<0, 0>, rnn::read<1, 5>, rnn::read<0, 4>, rnn::read<0, 1>,
+                           rnn::read<1, 3>, rnn::read<0, 300>>;
+  using entries = rnn::pattern<1, rnn::at<0, 0>>;
+  using carry = entries;
+
+  static __device__ void before(real (&fill)[6]) {
+    rnn::each<6>([&](auto i) { fill[i] = reads::source(i.value) == 0 ? real(0.75) : real(-0.5); });
+  }
+  static __device__ void step(const real (&state)[1], const real (&input)[6],
+                              const real (&param)[1], real (&next)[1], real (&output)[1]) {
+    real jacobian[1];
+    step_jacobian(state, input, param, next, output, jacobian);
+  }
+  static __device__ void step_jacobian(const real (&state)[1], const real (&input)[6],
+                                       const real (&param)[1], real (&next)[1], real (&output)[1],
+                                       real (&jacobian)[1]) {
+    const real u = math::fma(real(0.5), input[1], input[0] - input[2]);
+    const real v = math::fma(real(0.25), input[3], input[4] - input[5]);
+    next[0] = math::tanh(math::fma(param[0], state[0], u + v));
+    output[0] = u - v;
+    jacobian[0] = (real(1) - next[0] * next[0]) * param[0];
+  }
+};
+
 /// An exponential moving average.
 template <class real, class math>
 struct average {

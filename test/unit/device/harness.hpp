@@ -82,6 +82,7 @@ public:
   using real = typename rnn::number_of<Cell>::type;
   using args_type =
       rnn::forward_args<Cell::states, Cell::inputs, Cell::params, Cell::outputs, rank>;
+  using reads = rnn::reads_of_cell<Cell>;
   static constexpr int k = Cell::states, results = rnn::results_of<Cell>::size;
 
   explicit problem(const setting& s);
@@ -110,8 +111,10 @@ private:
   host_cuda::result run(void (*kernel)(args_type), const host_cuda::options& how);
   void run_plain_loop();
   void compare(const array<real>& got, const std::vector<real>& wanted) const;
-  void check_traffic(const host_cuda::result& run, int chunks) const;
-  void check_counts(const array<real>& a, const std::vector<std::uint16_t>& counts) const;
+  void check_traffic(const host_cuda::result& run, int chunks, int steps) const;
+  void check_counts(const array<real>& a, const std::vector<std::uint16_t>& counts,
+                    const std::vector<int>& each_step) const;
+  std::vector<int> reads_of_step(int input, int chunks, int steps) const;
   std::vector<long long> extent(bool batch, bool time) const;
 
   setting s_;

@@ -109,7 +109,7 @@ auto problem<Cell, rank>::args() -> args_type {
   a.max_sweeps = s_.max_sweeps;
   a.report = s_.report ? &report_ : nullptr;
   for (int i = 0; i < Cell::inputs; ++i) {
-    bind(a.input[i], input_[i]);
+    bind(a.input[i], input_[reads::source(i)]);
   }
   for (int i = 0; i < Cell::params; ++i) {
     bind(a.param[i], param_[i]);
@@ -140,6 +140,10 @@ void problem<Cell, rank>::run_plain_loop() {
   for (long long lane = 0; lane < lanes_; ++lane) {
     const long long b = lane / inner, l = lane % inner;
     real state[k], param[rnn::at_least_one(Cell::params)], input[rnn::at_least_one(Cell::inputs)];
+    real before[rnn::at_least_one(Cell::inputs)];
+    if constexpr (reads::any_earlier) {
+      Cell::before(before);
+    }
     for (int i = 0; i < k; ++i) {
       state[i] = s_.initial ? initial_[i].data[initial_[i].place(lane)] : real(0.25);
     }
@@ -149,7 +153,9 @@ void problem<Cell, rank>::run_plain_loop() {
     for (long long t = 0; t < s_.time; ++t) {
       const long long at = (b * s_.time + t) * inner + l;
       for (int i = 0; i < Cell::inputs; ++i) {
-        input[i] = input_[i].data[input_[i].place(at)];
+        const array<real>& from = input_[reads::source(i)];
+        input[i] =
+            t < reads::back(i) ? before[i] : from.data[from.place(at - reads::back(i) * inner)];
       }
       real next[k], output[rnn::at_least_one(Cell::outputs)], result[rnn::at_least_one(results)];
       Cell::step(state, input, param, next, output);
@@ -190,33 +196,66 @@ void problem<Cell, rank>::compare(const array<real>& got, const std::vector<real
   }
 }
 
-/// Once an element, never between elements.
+/// `each_step` times an element of that step, or once where it is empty; never between elements.
 template <class Cell, int rank>
 void problem<Cell, rank>::check_counts(const array<real>& a,
-                                       const std::vector<std::uint16_t>& counts) const {
+                                       const std::vector<std::uint16_t>& counts,
+                                       const std::vector<int>& each_step) const {
   std::vector<std::uint16_t> wanted(counts.size());
+  const long long inner = s_.batch ? lanes_ / s_.batch : 0;
   for (long long n = 0; n < a.elements(); ++n) {
-    std::fill_n(wanted.begin() + a.place(n) * sizeof(real), sizeof(real), 1);
+    std::fill_n(wanted.begin() + a.place(n) * sizeof(real), sizeof(real),
+                each_step.empty() ? 1 : each_step[n / inner % s_.time]);
   }
   EXPECT_TRUE(counts == wanted) << a.name << ": " << describe(s_);
 }
 
+/// How often each step of an input's array is read: by every chunk once for all inputs that read it
+/// within the length of a chunk of one another, from the earliest read of its first step to the
+/// latest of its last. Without chunks nothing is read again as time goes on.
 template <class Cell, int rank>
-void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks) const {
-  const unsigned long long steps = lanes_ * s_.time, lanes = lanes_;
-  EXPECT_EQ(run.global.loads,
-            Cell::inputs * steps + (Cell::params + (s_.initial ? k : 0)) * lanes * chunks)
-      << describe(s_);
-  const int stored = s_.sequences ? results : Cell::outputs;
-  EXPECT_EQ(run.global.stores, stored * steps + (s_.final ? k * lanes : 0)) << describe(s_);
-  for (const array<real>& a : input_) {
-    check_counts(a, run[a.name].reads);
+std::vector<int> problem<Cell, rank>::reads_of_step(int input, int chunks, int steps) const {
+  std::vector<long long> backs;
+  for (int i = 0; i < Cell::inputs; ++i) {
+    if (reads::source(i) == input) {
+      backs.push_back(reads::back(i));
+    }
   }
+  std::sort(backs.begin(), backs.end());
+  const long long length = chunks == 1 ? s_.time : steps;
+  std::vector<int> count(s_.time, 0);
+  for (size_t from = 0, to; from < backs.size(); from = to) {
+    for (to = from + 1; to < backs.size() && backs[to] - backs[to - 1] < steps; ++to) {
+    }
+    for (long long chunk = 0; chunk < s_.time; chunk += length) {
+      const long long end = std::min(chunk + length, s_.time) - backs[from];
+      for (long long t = std::max(chunk - backs[to - 1], 0ll); t < end; ++t) {
+        ++count[t];
+      }
+    }
+  }
+  return count;
+}
+
+template <class Cell, int rank>
+void problem<Cell, rank>::check_traffic(const host_cuda::result& run, int chunks, int steps) const {
+  const unsigned long long all_steps = lanes_ * s_.time, lanes = lanes_;
+  unsigned long long loads = (Cell::params + (s_.initial ? k : 0)) * lanes * chunks;
+  for (int i = 0; i < Cell::inputs; ++i) {
+    if (reads::source(i) == i) {
+      const std::vector<int> count = reads_of_step(i, chunks, steps);
+      loads += lanes * std::accumulate(count.begin(), count.end(), 0ull);
+      check_counts(input_[i], run[input_[i].name].reads, count);
+    }
+  }
+  EXPECT_EQ(run.global.loads, loads) << describe(s_);
+  const int stored = s_.sequences ? results : Cell::outputs;
+  EXPECT_EQ(run.global.stores, stored * all_steps + (s_.final ? k * lanes : 0)) << describe(s_);
   for (int i = s_.sequences ? 0 : Cell::stored::size; i < results; ++i) {
-    check_counts(result_[i], run[result_[i].name].writes);
+    check_counts(result_[i], run[result_[i].name].writes, {});
   }
   for (int i = 0; i < k && s_.final; ++i) {
-    check_counts(final_[i], run[final_[i].name].writes);
+    check_counts(final_[i], run[final_[i].name].writes, {});
   }
 }
 
@@ -286,7 +325,7 @@ outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
   for (int i = 0; i < k && s_.final; ++i) {
     compare(final_[i], wanted_final_[i]);
   }
-  check_traffic(out.run, Policy::chunks);
+  check_traffic(out.run, Policy::chunks, Policy::steps);
   if (s_.report && s_.allowed == 0) {
     EXPECT_EQ(static_cast<long long>(report_.nonfinite ? ~report_.nonfinite : ~0ull),
               first_nonfinite_)

@@ -15,7 +15,11 @@ using namespace elementary;
 static constexpr unsigned kThreads = 2;
 static constexpr int64_t kBlock = 1 << 12;
 
-bool elementary::soak() { return std::getenv("RNN_SOAK") != nullptr; }
+/// Asked for every pattern: the environment is searched once.
+bool elementary::soak() {
+  static const bool set = std::getenv("RNN_SOAK") != nullptr;
+  return set;
+}
 
 void Tally::merge(const Tally& other) {
   int64_t counted = count + other.count, wrong = misrounded + other.misrounded;

@@ -23,6 +23,16 @@ namespace heads_f64 {
 #include "dense_heads_f64.cu"
 #undef Heads_c_forward
 } // namespace heads_f64
+namespace delay_f64 {
+#define Dense_h_forward delay_f64_forward
+#include "dense_delay_f64.cu"
+#undef Dense_h_forward
+} // namespace delay_f64
+namespace order_f64 {
+#define FarDense_h_forward order_f64_forward
+#include "dense_order_f64.cu"
+#undef FarDense_h_forward
+} // namespace order_f64
 
 namespace {
 
@@ -194,6 +204,64 @@ TEST(Dense, Heads) {
       for (long long i = 0; i < k; ++i)
         ASSERT_NEAR(lastC(n, head, i), c[i], 1e-13);
     }
+}
+
+/// h[t] = tanh(.2 W h[t-order] + sum of scale * x[t-back]), x before the start is `before`.
+struct Delayed {
+  int order;
+  std::vector<std::pair<int, double>> reads; ///< back, scale
+  double before, fill;
+};
+
+void checkDelayed(const Delayed& cell, const Array<double>& W, const Array<double>& x,
+                  const Array<double>& h) {
+  const long long batch = x.shape[0], time = x.shape[1], d = x.shape[2];
+  for (long long n = 0; n < batch; ++n)
+    for (long long t = 0; t < time; ++t)
+      for (long long i = 0; i < d; ++i) {
+        double sum = 0;
+        for (long long j = 0; j < d; ++j)
+          sum += .2 * W(i, j) * (t < cell.order ? cell.fill : h(n, t - cell.order, j));
+        for (auto [back, scale] : cell.reads)
+          sum += scale * (t < back ? cell.before : x(n, t - back, i));
+        ASSERT_NEAR(h(n, t, i), std::tanh(sum), 1e-14) << "step " << t;
+      }
+}
+
+// Nobody gives the states before the first step: they have the cell's own values.
+TEST(Dense, EarlierInputs) {
+  for (long long time : {1, 2, 5, 6, 23}) {
+    constexpr long long batch = 9, d = 13;
+    Array<double> x("x", {batch, time, d}, .5), W("W", {d, d}, .4), h("h", {batch, time, d}, 0);
+    delay_f64::Dense_h_args args{};
+    args.batch = batch;
+    args.time = time;
+    args.size[0] = d;
+    for (auto& input : args.input)
+      x.place(input, 2);
+    W.place(args.param[0], 0);
+    h.place(args.state[0].sequence, 2);
+    args.state[0].fill = 0;
+    launch<decltype(args), double>(delay_f64::delay_f64_forward, args, 2 * d + d, {&x, &W}, {&h});
+    checkDelayed({1, {{0, -.5}, {1, 1}, {5, .25}}, .125, 0}, W, x, h);
+  }
+}
+
+TEST(Dense, StatesOfOrderTwo) {
+  for (long long time : {1, 2, 3, 11}) {
+    constexpr long long batch = 9, d = 13;
+    Array<double> x("x", {batch, time, d}, .5), W("W", {d, d}, .4), h("h", {batch, time, d}, 0);
+    order_f64::FarDense_h_args args{};
+    args.batch = batch;
+    args.time = time;
+    args.size[0] = d;
+    x.place(args.input[0], 2);
+    W.place(args.param[0], 0);
+    h.place(args.state[0].sequence, 2);
+    args.state[0].fill = args.state[1].fill = .5;
+    launch<decltype(args), double>(order_f64::order_f64_forward, args, 4 * d + d, {&x, &W}, {&h});
+    checkDelayed({2, {{1, 1}}, 0, .5}, W, x, h);
+  }
 }
 
 } // namespace

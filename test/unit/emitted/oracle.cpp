@@ -36,6 +36,15 @@ const std::map<std::string, int64_t> kSizes = {{"d", 5}, {"n", 5}, {"channels", 
 /// The dense cell's one axis is its block, as CMakeLists.txt has it printed.
 constexpr int64_t kDenseStates = 12;
 
+/// The cell of a system's name, CELL_state.
+template <class Cell>
+Cell findCell(mlir::ModuleOp module, llvm::StringRef system) {
+  for (Cell cell : module.getOps<Cell>())
+    if (system.starts_with((cell.getSymName() + "_").str()))
+      return cell;
+  return {};
+}
+
 } // namespace
 
 struct Oracle::State {
@@ -71,7 +80,7 @@ bool Oracle::State::load(const std::string& file) {
   auto module = parseToRnn(*context, options, engine);
   if (!module)
     return false;
-  auto cell = *module->getOps<rnn::CellOp>().begin();
+  rnn::CellOp cell = findCell<rnn::CellOp>(*module, system);
   for (auto dim : cell.decls<rnn::DimDeclOp>())
     if (auto size = kSizes.find(dim.getSymName().str()); size != kSizes.end())
       dims[size->first] = file.ends_with("dense.rnn") ? kDenseStates : size->second;
@@ -86,8 +95,7 @@ bool Oracle::State::load(const std::string& file) {
 }
 
 newton::SystemOp Oracle::State::find() {
-  newton::CellOp cell = *newton->getOps<newton::CellOp>().begin();
-  return cell.lookupSymbol<newton::SystemOp>(system);
+  return findCell<newton::CellOp>(*newton, system).lookupSymbol<newton::SystemOp>(system);
 }
 
 /// Whether the system gives the state or output of that name.
