@@ -203,20 +203,40 @@ std::string rnnc::formula(Value value, newton::SystemOp system, bool expand, siz
   return text.size() > limit ? text.substr(0, limit) + "..." : text;
 }
 
+/// What an implicit op solves: u = G(u), where its residual still has that form.
+static std::string equation(newton::ImplicitOp op, unsigned i, newton::SystemOp system) {
+  Value residual = op.residualBlock().getTerminator()->getOperand(i);
+  std::string name = unknown(op, i), solves = name + " solves ";
+  auto difference = residual.getDefiningOp<arith::SubFOp>();
+  if (difference && difference.getRhs() == op.residualBlock().getArgument(i))
+    return solves + name + " = " + formula(difference.getLhs(), system, /*expand=*/true);
+  return solves + "0 = " + formula(residual, system, /*expand=*/true);
+}
+
 std::vector<std::string> rnnc::definitions(Block& block, newton::SystemOp system) {
   std::vector<std::string> lines;
+  auto add = [&](std::string line) {
+    if (!llvm::is_contained(lines, line)) // a value may be needed inside a search and behind it
+      lines.push_back(std::move(line));
+  };
+  SmallVector<std::string> solved;
+  if (auto implicit = dyn_cast<newton::ImplicitOp>(block.getParentOp()))
+    for (unsigned i = 0; i < implicit.numUnknowns(); ++i)
+      solved.push_back(unknown(implicit, i));
   for (Operation& op : block.without_terminator()) {
     if (auto implicit = dyn_cast<newton::ImplicitOp>(op)) {
-      llvm::append_range(lines, definitions(implicit.residualBlock(), system));
-      auto residuals = implicit.residualBlock().getTerminator()->getOperands();
-      for (auto [i, residual] : llvm::enumerate(residuals))
-        lines.push_back(unknown(implicit, i) + " solves 0 = " +
-                        formula(residual, system, /*expand=*/true));
+      for (std::string& line : definitions(implicit.residualBlock(), system))
+        add(std::move(line));
+      for (unsigned i = 0; i < implicit.numUnknowns(); ++i)
+        add(equation(implicit, i, system));
       continue;
     }
-    if (StringRef name = nameOf(&op); !name.empty() && !isa<arith::ConstantOp>(op))
-      lines.push_back((isResult(system, name) ? atTime(name, "[t]") : name.str()) + " = " +
-                      formula(op.getResult(0), system, /*expand=*/true));
+    StringRef name = nameOf(&op);
+    if (name.empty() || isa<arith::ConstantOp>(op))
+      continue;
+    std::string left = isResult(system, name) ? atTime(name, "[t]") : name.str();
+    if (!llvm::is_contained(solved, left))
+      add(left + " = " + formula(op.getResult(0), system, /*expand=*/true));
   }
   return lines;
 }

@@ -89,7 +89,7 @@ private:
   mlir::OpBuilder& builder;
   llvm::StringMap<Defined> values;
   llvm::StringSet<> unknowns; // states of implicit steps
-  size_t current = 0; // equation
+  size_t current = 0;         // equation
   std::vector<Operand> stack;
   std::vector<Frame> frames;
   int64_t operations = 0;

@@ -67,16 +67,37 @@ struct Search {
   const Group& group;
   Numbers point, offset;
   double norm = INFINITY;
-  int halvings = -1; // -1: not tried yet
+  int slow = -1;                   // trials in a row that made nothing better; -1: not tried yet
+  double above = NAN, below = NAN; // of one unknown: the latest points with F > 0 and F < 0
   bool done = false, failed = false;
 
   /// The residual and its derivatives at point + offset.
-  void take(const Numbers& residual, const Matrix& jacobian);
+  void take(const Numbers& residual, const Matrix& jacobian) {
+    if (group.size() == 1)
+      takeOne(residual[0], jacobian[0][0]);
+    else
+      takeSeveral(residual, jacobian);
+  }
 
 private:
+  void takeOne(double residual, double slope);
+  void narrow(double tried, double update, double size);
+  void widen(double tried, double update, double size);
+  void takeSeveral(const Numbers& residual, const Matrix& jacobian);
   void refuse();
+  void end(double result, bool found) {
+    point[0] = result;
+    done = true;
+    failed = !found;
+  }
   bool isWithin(const Numbers& change, double bound, const Numbers& at) const;
 };
+
+constexpr double kTiny = 4 * kUlp, kNear = 8 * 0x1p-26;
+
+bool isSmall(double change, double bound, double at) {
+  return std::fabs(change) <= bound * (1 + std::fabs(at));
+}
 
 /// Solves a * x = b by elimination with pivoting; not finite where `a` is singular.
 Numbers eliminate(Matrix a, Numbers b) {
@@ -114,16 +135,16 @@ bool Search::isWithin(const Numbers& change, double bound, const Numbers& at) co
 /// A trial that made nothing better: half of it next; near a solution that is rounding's doing, and
 /// elsewhere, after a while, the whole step must do, if only it is finite.
 void Search::refuse() {
-  if (halvings++ < 0) {
+  if (slow++ < 0) {
     std::fill(point.begin(), point.end(), NAN);
     done = true;
     return;
   }
-  if (halvings == 3 && isWithin(offset, 2 * std::sqrt(kUlp), point)) {
+  if (slow == 3 && isWithin(offset, 2 * std::sqrt(kUlp), point)) {
     done = true;
     return;
   }
-  bool jumps = halvings == 10;
+  bool jumps = slow == 10;
   if (jumps && std::isinf(norm)) {
     done = failed = true;
     return;
@@ -132,18 +153,18 @@ void Search::refuse() {
     x *= jumps ? 512 : 0.5;
   if (jumps) {
     norm = INFINITY;
-    halvings = 0;
+    slow = 0;
   }
 }
 
-void Search::take(const Numbers& residual, const Matrix& jacobian) {
+void Search::takeSeveral(const Numbers& residual, const Matrix& jacobian) {
   double size = 0;
   for (double x : residual)
     size += std::fabs(x);
   if (!(size < norm))
     return refuse();
   norm = size;
-  halvings = 0;
+  slow = 0;
   for (size_t i = 0; i < point.size(); ++i)
     point[i] += offset[i];
   Numbers minus = residual;
@@ -157,6 +178,63 @@ void Search::take(const Numbers& residual, const Matrix& jacobian) {
   done = true;
   for (size_t i = 0; i < point.size(); ++i)
     point[i] += offset[i];
+}
+
+/// One unknown: Newton's method that keeps a point on either side of zero, once it has them.
+void Search::takeOne(double residual, double slope) {
+  double tried = point[0] + offset[0], update = -residual / slope;
+  if (!std::isfinite(residual) || !std::isfinite(slope)) {
+    if (slow < 0)
+      return end(NAN, true);
+    offset[0] /= 2;
+    return;
+  }
+  if (!std::isfinite(update))
+    update = residual;
+  if (isSmall(update, kTiny, tried))
+    return end(tried + update, true);
+  if (residual > 0)
+    above = tried;
+  else
+    below = tried;
+  if (std::isnan(above) || std::isnan(below))
+    widen(tried, update, std::fabs(residual));
+  else
+    narrow(tried, update, std::fabs(residual));
+}
+
+/// Between two points: the update where it stays there and shrinks, else the middle.
+void Search::narrow(double tried, double update, double size) {
+  if (isSmall(above - below, kTiny, tried))
+    return end(tried, isSmall(update, kNear, tried));
+  double next = tried + update;
+  bool isInside = next > std::min(above, below) && next < std::max(above, below);
+  if (!isInside || 2 * std::fabs(update) > std::fabs(offset[0]))
+    next = above / 2 + below / 2;
+  point[0] = tried;
+  offset[0] = next - tried;
+  norm = size;
+  slow = 0;
+}
+
+/// One sign only: on as long as it gets better, then farther and farther out on both sides.
+void Search::widen(double tried, double update, double size) {
+  bool isSearching = slow >= 3, isBetter = size < norm && !isSearching;
+  bool isFast = size <= norm / 2 && !isSearching;
+  if (!isSearching && !isFast &&
+      (isBetter ? isSmall(update, kNear, tried) : isSmall(offset[0], kNear, point[0])))
+    return end(isBetter ? tried : point[0], true);
+  slow = isFast ? 0 : slow + 1;
+  double last = offset[0];
+  offset[0] = isBetter ? update : last / 2;
+  if (isBetter) {
+    point[0] = tried;
+    norm = size;
+  }
+  if (slow >= 3)
+    offset[0] = slow == 3 ? 1 + std::fabs(point[0]) : -2 * last;
+  if (slow >= 43)
+    end(point[0], false);
 }
 
 void rnnc::orderUnknowns(Program& program) {
@@ -197,7 +275,10 @@ static bool solveLevel(const Program& program, const std::vector<Group>& level, 
   for (const Group& group : level) {
     Search search{group, {}, Numbers(group.size(), 0)};
     for (uint32_t u : group)
-      search.point.push_back(memory[program.unknowns[u].now]);
+      if (double now = memory[program.unknowns[u].now]; std::isfinite(now))
+        search.point.push_back(now);
+      else
+        search.point.push_back(0); // a search begins somewhere
     searches.push_back(std::move(search));
     largest = std::max(largest, group.size());
   }

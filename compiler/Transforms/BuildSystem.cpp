@@ -4,6 +4,9 @@
 #include "Transforms/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace rnnc;
@@ -101,9 +104,8 @@ ImplicitSteps GroupLowering::findImplicit() {
   for (const Result& state : states)
     if (read.count({state.tensor.getAsOpaquePointer(), state.slot}))
       unknowns.push_back({state.tensor, state.slot, {state.value, state.index}});
-  return {std::move(unknowns), elements, [&](const Element& e) {
-            return operandElements(e.first.getDefiningOp(), e.second);
-          }};
+  return {std::move(unknowns), elements,
+          [&](const Element& e) { return operandElements(e.first.getDefiningOp(), e.second); }};
 }
 
 newton::SystemOp GroupLowering::createSystem(OpBuilder& builder) {
@@ -175,6 +177,15 @@ void GroupLowering::buildKnown(OpBuilder& builder, const ImplicitSteps& implicit
       built[element] = buildAny(builder, element);
 }
 
+/// Where a search begins: a state that is not finite would leave it nothing to begin with.
+static Value finiteOrZero(OpBuilder& builder, Location loc, Value state) {
+  Type type = state.getType();
+  Value isFinite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
+                                         math::AbsFOp::create(builder, loc, state),
+                                         buildNumber(builder, loc, type, INFINITY));
+  return arith::SelectOp::create(builder, loc, isFinite, state, buildNumber(builder, loc, type, 0));
+}
+
 /// Solves for one group of unknowns: a newton.implicit where they need themselves.
 void GroupLowering::solve(OpBuilder& builder, const ImplicitSteps& implicit,
                           const llvm::BitVector& unknowns) {
@@ -199,10 +210,13 @@ void GroupLowering::solve(OpBuilder& builder, const ImplicitSteps& implicit,
   for (unsigned i : members) {
     auto attr = slot(cast<FlatSymbolRefAttr>(unknown(i).tensor), unknown(i).index, 0);
     names.push_back(builder.getStringAttr(attr.display()));
-    starts.push_back(leaves.at({unknown(i).tensor.getAsOpaquePointer(), {1, unknown(i).index}}));
-    leaves[place(i)] = residual.block.addArgument(compute, NameLoc::get(cast<StringAttr>(names.back())));
+    starts.push_back(finiteOrZero(
+        builder, loc, leaves.at({unknown(i).tensor.getAsOpaquePointer(), {1, unknown(i).index}})));
+    leaves[place(i)] =
+        residual.block.addArgument(compute, NameLoc::get(cast<StringAttr>(names.back())));
   }
-  OpBuilder body = OpBuilder::atBlockEnd(&residual.block);
+  OpBuilder body(context);
+  body.setInsertionPointToEnd(&residual.block);
   inside = &residual;
   for (const Element& element : neededBy(implicit, unknowns))
     residual.built[element] = buildAny(body, element);
@@ -271,8 +285,9 @@ LogicalResult rnnc::emitTooManyUnknowns(Location loc, int64_t count) {
   else
     error << count;
   error << " [RNN0411]";
-  error.attachNote() << "a contraction that reads [t] couples its whole axis: let it read [t-1], or "
-                        "make blocks smaller";
+  error.attachNote()
+      << "a contraction that reads [t] couples its whole axis: let it read [t-1], or "
+         "make blocks smaller";
   return failure();
 }
 
@@ -280,7 +295,7 @@ LogicalResult GroupLowering::checkSizes(const ImplicitSteps& implicit) {
   for (const llvm::BitVector& unknowns : implicit.groups())
     if (implicit.isCircular(unknowns) && unknowns.count() > kMaxUnknowns)
       return emitTooManyUnknowns(implicit.unknowns()[unknowns.find_first()].equation.first.getLoc(),
-                         unknowns.count());
+                                 unknowns.count());
   return success();
 }
 
@@ -296,4 +311,3 @@ LogicalResult GroupLowering::lower(Block& into) {
   buildSystem(createSystem(builder), implicit);
   return success();
 }
-

@@ -36,14 +36,15 @@ public:
 private:
   struct Result {
     mlir::Value value; // in the Rnn dialect
-    Index index; // of that value
-    Index slot;  // of the tensor that it goes to
+    Index index;       // of that value
+    Index slot;        // of the tensor that it goes to
     mlir::FlatSymbolRefAttr tensor;
   };
 
   mlir::LogicalResult listResults();
-  mlir::LogicalResult listElements(mlir::Operation* set, mlir::Value value, mlir::FlatSymbolRefAttr tensor, rnn::ArrayType type,
-                             llvm::ArrayRef<int64_t> laneOfAxis);
+  mlir::LogicalResult listElements(mlir::Operation* set, mlir::Value value,
+                                   mlir::FlatSymbolRefAttr tensor, rnn::ArrayType type,
+                                   llvm::ArrayRef<int64_t> laneOfAxis);
   mlir::LogicalResult demand();
   llvm::SmallVector<Element> operandElements(mlir::Operation* op, const Index& index);
   mlir::LogicalResult demandOperands(mlir::Operation* op, const Index& index);
@@ -56,10 +57,12 @@ private:
   void buildSystem(newton::SystemOp system, const ImplicitSteps& implicit);
   void buildKnown(mlir::OpBuilder& builder, const ImplicitSteps& implicit);
   std::vector<Element> neededBy(const ImplicitSteps& implicit, const llvm::BitVector& unknowns);
-  void solve(mlir::OpBuilder& builder, const ImplicitSteps& implicit, const llvm::BitVector& unknowns);
+  void solve(mlir::OpBuilder& builder, const ImplicitSteps& implicit,
+             const llvm::BitVector& unknowns);
   mlir::LogicalResult checkSizes(const ImplicitSteps& implicit);
   mlir::Value buildAny(mlir::OpBuilder& builder, const Element& element);
-  mlir::Value buildElement(mlir::OpBuilder& builder, mlir::Operation* op, const Index& index, mlir::Location loc);
+  mlir::Value buildElement(mlir::OpBuilder& builder, mlir::Operation* op, const Index& index,
+                           mlir::Location loc);
   mlir::Value buildNamed(mlir::OpBuilder& builder, mlir::Operation* op, const Index& index);
   newton::SlotAttr slot(mlir::FlatSymbolRefAttr tensor, const Index& index, int64_t back);
   mlir::Value element(mlir::OpBuilder& builder, const Element& from);

@@ -44,7 +44,8 @@ struct Sparse {
     x = first;
   }
   Value isLarger(Value a, Value b) const {
-    Value left = math::AbsFOp::create(this->b, loc, a), right = math::AbsFOp::create(this->b, loc, b);
+    Value left = math::AbsFOp::create(this->b, loc, a),
+          right = math::AbsFOp::create(this->b, loc, b);
     return arith::CmpFOp::create(this->b, loc, arith::CmpFPredicate::OGT, left, right);
   }
 };

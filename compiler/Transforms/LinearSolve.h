@@ -26,7 +26,7 @@ private:
     mlir::Value where; // null: everywhere
   };
   struct Column {
-    llvm::SmallVector<Exchange> exchanges; // with the row of the pivot
+    llvm::SmallVector<Exchange> exchanges;                         // with the row of the pivot
     llvm::SmallVector<std::pair<unsigned, mlir::Value>> multiples; // of the pivot's row
   };
 

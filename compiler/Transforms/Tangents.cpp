@@ -15,9 +15,11 @@ using namespace rnnc;
 /// equation is seen to do so.
 static Value fold(OpBuilder& builder, Value tangent) {
   Operation* made = tangent.getDefiningOp();
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
   SmallVector<Value> folded;
-  if (made && made->use_empty() && !isa<arith::ConstantOp>(made) &&
-      succeeded(builder.tryFold(made, folded))) {
+  if (made && made->getNumOperands() > 0 && made->use_empty() &&
+      llvm::all_of(made->getOperands(), isConstant) && succeeded(builder.tryFold(made, folded)) &&
+      !folded.empty() && folded.front() != tangent) {
     made->erase();
     tangent = folded.front();
   }

@@ -25,8 +25,8 @@ struct TileState {
         end(carver.take<F>(vectors * desc.states * width)),
         carry(carver.take<F>(vectors * desc.carry * width)),
         finite(carver.take<F>(vectors * width)),
-        unsolved(carver.take<int64_t>(desc.implicit ? vectors * width : 0)), agreed(carver.take<BitsOf<F>>(width)),
-        dirty(carver.take<uint8_t>(vectors)) {}
+        unsolved(carver.take<int64_t>(desc.implicit ? vectors * width : 0)),
+        agreed(carver.take<BitsOf<F>>(width)), dirty(carver.take<uint8_t>(vectors)) {}
 };
 
 /// What a solve needs and leaves nothing in.

@@ -29,7 +29,7 @@ newton.cell @Scalar {
 
 // -----
 
-// A triangular pair needs no exchange of rows: the only selects are those of the search.
+// An upper triangular pair needs no exchange of rows: the only selects are those of the search.
 newton.cell @Triangular {
   newton.tensor state @p [] []
   newton.tensor state @q [] []
@@ -42,7 +42,7 @@ newton.cell @Triangular {
       %1 = math.sin %u : f64
       %2 = math.sin %w : f64
       %3 = arith.addf %1, %2 : f64
-      newton.yield %1, %3 : f64, f64
+      newton.yield %3, %2 : f64, f64
     }
     // CHECK: trial
     // CHECK-NOT: cmpf ogt

@@ -78,8 +78,9 @@ Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> argu
   return results;
 }
 
-/// The search of an implicit step: trials until every column has its verdict. A column is left alone
-/// from then on, so that its neighbours cannot change it. The Jacobian takes what the step found.
+/// The search of an implicit step: trials until every column has its verdict. A column is left
+/// alone from then on, so that its neighbours cannot change it. The Jacobian takes what the step
+/// found.
 void KernelEmitter::solve(newton::ImplicitOp op, IRMapping& mapping, size_t part) {
   SmallVector<Value>& found = solutions[{op.getNumber(), part}];
   if (!found.empty())
@@ -121,9 +122,9 @@ void KernelEmitter::solve(newton::ImplicitOp op, IRMapping& mapping, size_t part
   ValueRange end = loop.getResults();
   llvm::append_range(found, end.take_front(op.numUnknowns()));
   mapping.map(op.getSolutions(), found);
-  noteUnsolved(arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, end.drop_back().back(),
-                                     splat(1)),
-               part);
+  noteUnsolved(
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, end.drop_back().back(), splat(1)),
+      part);
 }
 
 SmallVector<Value> KernelEmitter::trial(newton::ImplicitOp op, ValueRange before,
@@ -157,8 +158,8 @@ void KernelEmitter::noteUnsolved(Value where, size_t part) {
     Value old = LLVM::LoadOp::create(b, loc, type, place, 8);
     Value isNew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, old, splatInteger(0));
     Value now = vector::BroadcastOp::create(b, loc, type, step);
-    Value first = arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, where, isNew), now,
-                                          old);
+    Value first =
+        arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, where, isNew), now, old);
     LLVM::StoreOp::create(b, loc, first, place, 8);
     scf::YieldOp::create(b, loc);
   };

@@ -64,10 +64,9 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
     out.push_back(ignored.data() + i * kernelWidth);
     outStride.push_back(0);
   }
-  rnn_shoot_args args{steps,         in.data(), inStride.data(), params.data(),
-                      state.data(),  carry,     out.data(),      outStride.data(),
-                      finite.data(), nullptr,   nullptr,         nullptr,
-                      unsolved.data()};
+  rnn_shoot_args args{steps,   in.data(),  inStride.data(),  params.data(), state.data(),
+                      carry,   out.data(), outStride.data(), finite.data(), nullptr,
+                      nullptr, nullptr,    unsolved.data()};
   kernel(&args);
 }
 

@@ -117,7 +117,7 @@ std::optional<double> check::evaluate(Operation& op, ArrayRef<double> x) {
 }
 
 /// The search of an implicit step, for one lane.
-static Operation* solve(newton::ImplicitOp op, Values& values) {
+static Operation* solve(newton::ImplicitOp op, check::Values& values) {
   SmallVector<double> search;
   for (Value start : op.getStarts())
     search.push_back(values.lookup(start));
@@ -125,7 +125,7 @@ static Operation* solve(newton::ImplicitOp op, Values& values) {
   search.push_back(0);
   Block& trial = op.trialBlock();
   for (int64_t i = 0; i < newton::ImplicitOp::kMaxTrials && search.back() == 0; ++i) {
-    Values inner;
+    check::Values inner;
     for (auto [argument, value] :
          llvm::zip(trial.getArguments().take_front(op.numCarried()), search))
       inner[argument] = value;
