@@ -107,17 +107,15 @@ StepCost rnnc::costOfJacobian(newton::SystemOp system) {
   both.operations = std::max<int64_t>(0, both.operations - step.operations);
   both.functions = std::max<int64_t>(0, both.functions - step.functions);
   both.throughput =
-      std::max(0.5 * system.getStructure()->numEntries(), both.throughput - step.throughput);
+      std::max(0.5 * system.getStructure()->numValues(), both.throughput - step.throughput);
   return both;
 }
 
 int64_t rnnc::compositionOperations(newton::SystemOp system) {
   if (!system.getStructure())
     return 0;
-  newton::StructureAttr structure = *system.getStructure();
   int64_t count = 0;
-  for (int64_t i = 0; i < structure.numEntries(); ++i)
-    for (int64_t j = 0; j < structure.numCarry(); ++j)
-      count += structure.getEntries()[2 * i + 1] == structure.getCarry()[2 * j];
+  for (const auto& terms : system.getStructure()->product())
+    count += terms.size();
   return count;
 }

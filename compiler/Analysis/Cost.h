@@ -17,7 +17,7 @@ struct StepCost {
 /// Cost of the step, or of the Jacobian beside the step (what it adds).
 StepCost costOfStep(newton::SystemOp system);
 StepCost costOfJacobian(newton::SystemOp system);
-/// Multiplying one more Jacobian onto the carry: one multiply-add an entry of the pattern.
+/// Multiplying one more Jacobian onto the carry: the multiply-adds of its numbers.
 int64_t compositionOperations(newton::SystemOp system);
 
 } // namespace rnnc

@@ -2,32 +2,12 @@
 
 #include "Analysis/JacobianStructure.h"
 
-#include "llvm/ADT/BitVector.h"
+#include "Analysis/CarryAlgebra.h"
+#include "Analysis/EqualFormulas.h"
 
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::newton;
-
-/// The entries that a product of matrices with this pattern can have, and those of the identity:
-/// the reflexive transitive closure (Warshall).
-static SmallVector<int64_t> closure(int64_t k, ArrayRef<int64_t> entries) {
-  SmallVector<llvm::BitVector> reach(k, llvm::BitVector(k));
-  for (int64_t i = 0; i < k; ++i)
-    reach[i].set(i);
-  for (size_t i = 0; i < entries.size(); i += 2)
-    reach[entries[i]].set(entries[i + 1]);
-  for (int64_t via = 0; via < k; ++via)
-    for (int64_t row = 0; row < k; ++row)
-      if (reach[row].test(via))
-        reach[row] |= reach[via];
-  SmallVector<int64_t> pairs;
-  for (int64_t row = 0; row < k; ++row)
-    for (int column : reach[row].set_bits()) {
-      pairs.push_back(row);
-      pairs.push_back(column);
-    }
-  return pairs;
-}
 
 /// Numbers the connected components of the states, in the order of their first state.
 static SmallVector<int64_t> components(int64_t k, ArrayRef<int64_t> entries) {
@@ -74,9 +54,24 @@ static std::pair<bool, bool> dependence(SystemOp system, Block& jacobian) {
   return {all & 1, all & 2};
 }
 
-StructureAttr rnnc::jacobianStructure(int64_t k, ArrayRef<int64_t> entries, SystemOp system,
-                                      Block& jacobian) {
+SmallVector<int64_t> rnnc::numberValues(Block& jacobian, ValueRange entries) {
+  EqualFormulas formulas(jacobian, entries);
+  DenseMap<int64_t, int64_t> known; // the signed number of what has that formula and a plus
+  int64_t count = 0;
+  SmallVector<int64_t> values;
+  for (Value entry : entries) {
+    auto [formula, sign] = formulas.numberOf(entry);
+    auto [it, isNew] = known.try_emplace(formula, sign * (count + 1));
+    count += isNew;
+    values.push_back(sign * it->second);
+  }
+  return values;
+}
+
+StructureAttr rnnc::jacobianStructure(int64_t k, ArrayRef<int64_t> entries,
+                                      ArrayRef<int64_t> values, SystemOp system, Block& jacobian) {
   auto [onState, onInput] = dependence(system, jacobian);
-  return StructureAttr::get(system.getContext(), entries, closure(k, entries),
+  CarryAlgebra carry = carryAlgebra(k, entries, values);
+  return StructureAttr::get(system.getContext(), entries, values, carry.places, carry.numbers,
                             components(k, entries), !onState, !onState && !onInput);
 }

@@ -15,12 +15,26 @@ static unsigned arity(const Node& node) {
     return 0;
   case Node::Neg:
   case Node::Not:
+  case Node::Transpose:
     return 1;
   case Node::Call:
     return node.arguments;
+  case Node::Index:
+    return 1 + node.arguments;
   default:
     return 2;
   }
+}
+
+/// `index [_:_, _, :]`, with _ for a bound that is given.
+static void dumpIndex(const Node& node, llvm::raw_ostream& out) {
+  out << "index [";
+  for (unsigned i = 0; i < node.items; ++i) {
+    bool isSlice = node.slices >> i & 1;
+    out << (i ? ", " : "") << (!isSlice || (node.from >> i & 1) ? "_" : "") << (isSlice ? ":" : "")
+        << (node.to >> i & 1 ? "_" : "");
+  }
+  out << "]";
 }
 
 static void dumpNode(const Node& node, llvm::raw_ostream& out) {
@@ -33,6 +47,12 @@ static void dumpNode(const Node& node, llvm::raw_ostream& out) {
     break;
   case Node::Neg:
     out << "neg";
+    break;
+  case Node::Index:
+    dumpIndex(node, out);
+    break;
+  case Node::Transpose:
+    out << "transpose";
     break;
   case Node::Call:
     out << "call " << node.text << (node.axis.empty() ? "" : " axis=") << node.axis;
@@ -106,6 +126,8 @@ std::string rnnc::ast::dump(const File& file) {
   std::string text;
   llvm::raw_string_ostream out(text);
   std::shared_ptr<const Expr> last;
+  for (const Import& import : file.imports)
+    out << "  import \"" << import.path << "\"\n";
   for (const Declaration& constant : file.constants)
     dumpDeclaration(constant, last, out);
   for (const Function& function : file.functions)
@@ -119,6 +141,12 @@ std::string rnnc::ast::dump(const File& file) {
     for (const Equation& equation : cell.equations) {
       out << "  equation " << equation.name << (equation.atTime ? "[t]" : "") << "\n";
       dumpExpr(equation.value, 4, out);
+    }
+    for (const Hint& hint : cell.hints)
+      out << "  " << (hint.save ? "save " : "recompute ") << hint.name << "\n";
+    for (const Setting& setting : cell.settings) {
+      out << "  solve " << setting.name << "\n";
+      dumpExpr(setting.value, 4, out);
     }
   }
   return text;

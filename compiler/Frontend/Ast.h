@@ -21,15 +21,33 @@ struct Span {
 };
 
 struct Node {
-  enum Op : uint8_t { Number, Name, At, Neg, Not, Binary, Compare, And, Or, Call } op;
+  enum Op : uint8_t {
+    Number,
+    Name,
+    At,
+    Neg,
+    Not,
+    Binary,
+    Compare,
+    And,
+    Or,
+    Call,
+    Index,
+    Transpose
+  } op;
   Span span;            // of the operator or the name
   llvm::StringRef text; // name, or the sign: "+", "<="
   double number = 0;
   int64_t back = 0;          // of At: x[t - back]
-  uint32_t arguments = 0;    // of a Call
+  uint32_t arguments = 0;    // of a Call; of an Index, its bounds
   llvm::StringRef axis = {}; // of a Call with axis = name
   uint32_t begin = 0;        // where the source text of the whole subexpression starts and ends
   uint32_t end = 0;
+  /// Of an Index, a[0, 2:k]: how many items, and by bits which are slices, with a bound on the left
+  /// and on the right. Behind the array its bounds are operands, in order.
+  uint8_t items = 0, slices = 0, from = 0, to = 0;
+
+  static constexpr unsigned kMaxItems = 8;
 };
 
 using Expr = std::vector<Node>;
@@ -69,16 +87,39 @@ struct Function {
   Expr result;
 };
 
+/// A name of a line `save z, r` or `recompute n`.
+struct Hint {
+  Span span;
+  llvm::StringRef name;
+  bool save = false; // else recompute
+};
+
+/// A line of solve { }.
+struct Setting {
+  Span span;
+  llvm::StringRef name;
+  Expr value;
+};
+
+/// import "common.rnn"
+struct Import {
+  Span span; // of the text in quotes
+  llvm::StringRef path;
+};
+
 struct Cell {
   Span span;
   llvm::StringRef name;
   std::vector<Declaration> declarations;
   std::vector<Function> functions;
   std::vector<Equation> equations;
+  std::vector<Hint> hints;
+  std::vector<Setting> settings;
   std::vector<llvm::StringRef> lost; // names on lines that made no sense: perhaps declared there
 };
 
 struct File {
+  std::vector<Import> imports;
   std::vector<Cell> cells;
   std::vector<Function> functions;
   std::vector<Declaration> constants;

@@ -30,8 +30,10 @@ static const llvm::StringMap<Builtin>& table() {
     map["clamp"] = {Builtin::Clamp, 3, 3};
     map["leaky_relu"] = {Builtin::LeakyRelu, 1, 2};
     map["elu"] = {Builtin::Elu, 1, 2};
-    for (const char* later : {"outer", "concat", "re", "im", "conj", "arg"})
-      map[later] = {Builtin::Later, 0, 99};
+    map["concat"] = {Builtin::Concat, 2, Builtin::kAny};
+    map["outer"] = {Builtin::Outer, 2, 2};
+    for (const char* later : {"re", "im", "conj", "arg"})
+      map[later] = {Builtin::Later, 0, Builtin::kAny};
     return map;
   }();
   return builtins;

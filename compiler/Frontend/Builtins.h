@@ -21,16 +21,21 @@ struct Builtin {
     Clamp,
     LeakyRelu,
     Elu,
+    Concat,
+    Outer,
     Later
   } kind;
-  unsigned least, most; // arguments
+  unsigned least, most; // arguments; most is kAny where there is no limit
   rnn::UnaryKind unary = rnn::UnaryKind::Neg;
   rnn::BinaryKind binary = rnn::BinaryKind::Add;
   std::optional<rnn::ReduceKind> reduce = std::nullopt;
 
+  static constexpr unsigned kAny = ~0u;
+
   /// Whether a call with so many arguments runs over one axis, which it may name.
   bool takesAxis(unsigned arguments) const {
-    return kind == Softmax || kind == Norm || kind == LogSumExp || (reduce && arguments == 1);
+    return kind == Concat || kind == Softmax || kind == Norm || kind == LogSumExp ||
+           (reduce && arguments == 1);
   }
 };
 

@@ -26,12 +26,17 @@ constexpr CodeText kCodes[] = {
      "100000\n"
      "unless --limit operations=N says otherwise."},
     {"RNN0008", "cannot read the file",
-     "The file does not exist, is a directory, or may not be read."},
+     "The file does not exist, is a directory, or may not be read. An import is a regular file."},
     {"RNN0009", "the file is too large",
-     "A file may have 1 MiB unless --limit source=SIZE says otherwise. The size is checked before "
-     "the\n"
-     "file is read."},
+     "A file and what it imports may have 1 MiB unless --limit source=SIZE says otherwise. The "
+     "size "
+     "is\n"
+     "checked before a file is read."},
     {"RNN0010", "name too long", "A name has at most 255 bytes. Greek letters take two each."},
+    {"RNN0011", "too many declarations",
+     "A cell has at most 4096 dims, inputs, params, states and outputs. What has so many names "
+     "wants to\n"
+     "be an array: an axis of it costs nothing."},
     {"RNN0101", "syntax error",
      "The text is not what the grammar allows at this place. A line holds one declaration or "
      "equation;\n"
@@ -80,15 +85,34 @@ constexpr CodeText kCodes[] = {
      "is used below the equation that defines it."},
     {"RNN0125", "defined through itself",
      "A value of the step needs its own value. Only a state has a previous one: declare\n"
-     "state s : [...] = 0 and write s[t] = ... s[t-1] ... A state may need its own new value, s[t],\n"
+     "state s : [...] = 0 and write s[t] = ... s[t-1] ... A state may need its own new value, "
+     "s[t],\n"
      "which is solved for: an implicit step. h[t] = h[t] says nothing about h."},
     {"RNN0126", "no state",
      "A cell is a recurrence: at least one state is carried from step to step."},
+    {"RNN0130", "not a file to import",
+     "An import names a file relative to the one that it stands in, and never leaves the root "
+     "folder: that\n"
+     "of the file given to rnnc, or the one of --root DIR. Symbolic links are followed before this "
+     "is checked.\n"
+     "A text from standard input has imports only with --root."},
+    {"RNN0131", "files import each other",
+     "Imports bring functions and cells, and none can be used before it is known. What two files "
+     "share\n"
+     "belongs into a third one."},
+    {"RNN0132", "bad hint to the memory planner",
+     "save and recompute name values of the step, states and outputs, each once."},
+    {"RNN0133", "bad setting of the solve",
+     "solve { } sets tolerance (a number, 0 or more), max_sweeps and chunk (whole numbers). "
+     "Options "
+     "of the\n"
+     "command line win over it."},
     {"RNN0201", "bad size", "A size is a whole number of at least 1."},
     {"RNN0202", "too many dims", "An array has at most 4 dims, besides batch and time."},
     {"RNN0203", "not constant",
      "Sizes and values before the first step are known at compile time: numbers, consts, fixed "
-     "dims."},
+     "dims.\n"
+     "A state may also begin as a param, by its name alone: state h : [d] = h0."},
     {"RNN0204", "number and truth value mixed",
      "Comparisons give truth values; and, or, not and the condition of where take them, nothing "
      "else."},
@@ -104,32 +128,45 @@ constexpr CodeText kCodes[] = {
      "with\n"
      "sum(x, axis = d) the one of that name."},
     {"RNN0208", "not a dim", "A shape lists dims that are declared above it, or numbers."},
+    {"RNN0209", "index out of range",
+     "Elements are numbered from 0, and from the end with -1. a[from:to] ends before to, and has "
+     "at "
+     "least one\n"
+     "element. The items of an index belong to the last axes: of R : [heads, k, k], R[0] is "
+     "[heads, k]."},
     {"RNN0301", "a state too many steps back",
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
-    {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
-    {"RNN0305", "not supported yet: this function",
-     "concat, outer and complex functions come later."},
-    {"RNN0307", "not supported yet: slices and transposes", "x[t][0:k], x.T come later."},
-    {"RNN0308", "not supported yet: this declaration",
-     "complex, import, save, recompute and solve come later."},
+    {"RNN0305", "not supported yet: this function", "Functions of complex numbers come later."},
+    {"RNN0308", "not supported yet: this declaration", "complex states come later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"
      "block is too large for the product of its Jacobians: that costs k^3 for k states. The cell "
      "runs\n"
-     "sequentially, vectorised over lanes. Recurrent weights that are element-wise (diagonal), or "
+     "sequentially, vectorised over lanes; --schedule parallel corrects with the diagonal of the "
+     "Jacobian\n"
+     "alone, which takes more sweeps and gives the same answer. Recurrent weights that are "
+     "element-wise (diagonal), or "
      "one small\n"
      "block a head (R : [heads, 4, 4]), let all steps be solved at once."},
     {"RNN0402", "unrolls too far",
      "Block axes and contractions are unrolled into scalars; --limit operations=N raises the "
      "limit."},
-    {"RNN0403", "not supported yet: outputs across lanes",
-     "An output has the lane axes of the states that it reads. Readouts over lanes come later."},
-    {"RNN0404", "not supported yet: hoisted contraction",
-     "A contraction that depends on no state belongs before the recurrence; pass its result as an "
-     "input."},
+    {"RNN0403", "an output that no lane can compute",
+     "Outputs that have other axes than their states are moved behind the solve by the hoist pass. "
+     "IR in the\n"
+     "Rnn dialect that goes around that pass has to give an output the lane axes of its states."},
+    {"RNN0404", "a contraction over a free axis inside the recurrence",
+     "What depends on no state is contracted before the solve, but here a new state needs a sum "
+     "over "
+     "an axis\n"
+     "that no state has, of something that depends on the state. Its size is only known when the "
+     "cell is called,\n"
+     "so the step becomes loops, which run sequentially. With a size in the file (dim k = 4) the "
+     "contraction is\n"
+     "unrolled, and all steps can be solved at once."},
     {"RNN0411", "too many states in an implicit step",
      "The equations of an implicit step are solved together by Newton's method, with all elements "
      "that\n"

@@ -51,7 +51,7 @@ std::optional<SmallVector<DimAttr>> EquationBuilder::broadcast(Span at, Operand 
   return std::nullopt;
 }
 
-static std::optional<double> constantOf(Value value) {
+std::optional<double> rnnc::constantOf(Value value) {
   if (auto op = value.getDefiningOp<rnn::ConstantOp>())
     return op.getValue().convertToDouble();
   return std::nullopt;
@@ -178,6 +178,10 @@ Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<O
     Value positive = compare(node.span, ">", args[0], made(number(loc, 0)));
     return below && positive ? where(node.span, made(positive), args[0], made(below)) : Value();
   }
+  case Builtin::Concat:
+    return concat(node, args);
+  case Builtin::Outer:
+    return outer(node, args[0], args[1]);
   case Builtin::Later:
     break;
   }

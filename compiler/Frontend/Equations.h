@@ -12,6 +12,9 @@ namespace rnnc {
 /// The shape as the user writes it, with the sizes that are known: `[heads, k = 4]`.
 std::string shapeText(rnn::ArrayType type);
 
+/// The number that a value is; nothing where it is not constant.
+std::optional<double> constantOf(mlir::Value value);
+
 /// Builds the ops of one cell's step. After an error a value is null, and what uses it is silent.
 class EquationBuilder {
 public:
@@ -41,6 +44,7 @@ private:
     size_t next = 0, line = 0;
     llvm::StringMap<mlir::Value> locals;
     ast::Span call;
+    Scope* scope; // what its names mean
   };
   struct Defined {
     mlir::Value value;
@@ -57,10 +61,12 @@ private:
   mlir::Value newValue(const ast::Node& node, Declared& declared);
   void early(const ast::Node& node);
   void call(const ast::Node& node);
-  bool enter(const ast::Node& node, const ast::Function& function);
+  bool enter(const ast::Node& node, const DeclaredFunction& declared);
+  Scope& here() { return *frames.back().scope; }
   void operate(const ast::Node& node);
   mlir::Value builtin(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
   mlir::Value alongAxis(const ast::Node& node, const Builtin& what, Operand operand);
+  std::optional<unsigned> findAxis(mlir::Value value, llvm::StringRef axis);
   std::optional<unsigned> axisOf(const ast::Node& node, Operand operand);
   mlir::Value reduce(ast::Span at, rnn::ReduceKind kind, mlir::Value x, unsigned axis,
                      bool keep = false);
@@ -70,6 +76,21 @@ private:
   mlir::Value unary(mlir::Location loc, rnn::UnaryKind kind, mlir::Value x);
   mlir::Value binary(ast::Span at, rnn::BinaryKind kind, Operand a, Operand b);
   mlir::Value matmul(ast::Span at, Operand a, Operand b);
+  void index(const ast::Node& node);
+  mlir::Value cut(const ast::Node& node, Operand base, llvm::ArrayRef<Operand> bounds);
+  struct Range {
+    int64_t from, to;
+  };
+  std::optional<Range> range(const ast::Node& node, unsigned item, Operand base, rnn::DimAttr dim,
+                             llvm::ArrayRef<Operand>& bounds);
+  std::optional<int64_t> bound(Operand given, Operand base, rnn::DimAttr dim, bool isEnd);
+  void transpose(const ast::Node& node);
+  mlir::Value concat(const ast::Node& node, llvm::ArrayRef<Operand> args);
+  std::optional<unsigned> joinedAxis(const ast::Node& node, llvm::ArrayRef<Operand> args);
+  bool fitsBeside(Operand first, Operand other, unsigned axis);
+  bool sizeIsKnown(Operand operand, unsigned axis);
+  mlir::Value outer(const ast::Node& node, Operand a, Operand b);
+  mlir::Value expand(ast::Span at, mlir::Value x, unsigned axis);
   mlir::Value compare(ast::Span at, llvm::StringRef sign, Operand a, Operand b);
   mlir::Value logic(const ast::Node& node, Operand a, Operand b);
   mlir::Value where(ast::Span at, Operand c, Operand a, Operand b);

@@ -35,9 +35,9 @@ enum Level : int { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPower
 
 /// Something that waits for its operands or for its closing bracket.
 struct Pending {
-  enum Kind : uint8_t { Operator, Paren, CallParen } kind;
+  enum Kind : uint8_t { Operator, Paren, CallParen, Bracket } kind;
   Node node;
-  int level = 0;
+  int level = 0; // of an operator; of a call its last argument; of a bracket, see boundEnds
 };
 
 class ExpressionParser {
@@ -51,6 +51,13 @@ private:
   bool name();
   bool timeIndex(Node node);
   bool closeParen();
+  Pending* innermost();
+  bool openBracket();
+  bool lacksBound();
+  bool boundEnds(StringRef sign);
+  bool transpose();
+  bool comma();
+  bool axis();
   bool push(Pending pending);
   bool missingValue(const char* hint = "");
   bool unclosed();
@@ -125,7 +132,9 @@ bool ExpressionParser::unclosed() {
   const Token& token = cursor.peek();
   Pending opened = stack.back();
   if (!token.first && token.kind != Token::Newline && token.kind != Token::End)
-    return fail(cursor.span(), "expected an operator or ')', found " + cursor.found());
+    return fail(cursor.span(), std::string("expected an operator or '") +
+                                   (opened.kind == Pending::Bracket ? "]" : ")") + "', found " +
+                                   cursor.found());
   bool call = opened.kind == Pending::CallParen;
   return fail(opened.node.span,
               call ? "the bracket of '" + opened.node.text.str() + "(' is never closed"
@@ -146,14 +155,9 @@ bool ExpressionParser::pushOperator(Node::Op op, int level, bool rightAssociativ
   return push({Pending::Operator, make(op, token), level});
 }
 
-/// x[t], x[t-2]; the name was read. Other brackets are parts of the language that come later.
+/// x[t], x[t-2]; the name was read, and [t follows.
 bool ExpressionParser::timeIndex(Node node) {
-  Span bracket = cursor.span();
-  ++cursor.at;
-  if (!cursor.isName("t"))
-    return fail(bracket, "not supported yet: an index other than a time, as in x[t-1]", "",
-                "RNN0307");
-  ++cursor.at;
+  cursor.at += 2;
   node.op = Node::At;
   if (cursor.isSign("+"))
     return fail(cursor.span(), "a step cannot read the future", "only [t] and [t-n]", "RNN0105");
@@ -172,8 +176,80 @@ bool ExpressionParser::timeIndex(Node node) {
   ++cursor.at;
   emit(node);
   wantsOperand = false;
-  if (cursor.isSign("["))
-    return fail(cursor.span(), "not supported yet: a slice of a value", "", "RNN0307");
+  return true;
+}
+
+/// The bracket that encloses this place.
+Pending* ExpressionParser::innermost() {
+  for (size_t i = stack.size(); i-- > 0;)
+    if (stack[i].kind != Pending::Operator)
+      return &stack[i];
+  return nullptr;
+}
+
+/// a[0:k] of any value: it binds closer than every operator.
+bool ExpressionParser::openBracket() {
+  Node node = make(Node::Index, cursor.peek());
+  ++cursor.at;
+  wantsOperand = true;
+  return push({Pending::Bracket, node, static_cast<int>(open.size())});
+}
+
+/// Where a value could stand: a bound that is left away, as in a[:k].
+bool ExpressionParser::lacksBound() {
+  if (stack.empty() || stack.back().kind != Pending::Bracket)
+    return false;
+  const Node& node = stack.back().node;
+  bool isSlice = node.slices >> node.items & 1;
+  return isSlice ? cursor.isSign("]") || cursor.isSign(",") : cursor.isSign(":");
+}
+
+/// One of : , ] within an index. `level` of the bracket is the number of operands before this
+/// bound.
+bool ExpressionParser::boundEnds(StringRef sign) {
+  while (stack.back().kind == Pending::Operator)
+    reduce();
+  Pending& bracket = stack.back();
+  Node& node = bracket.node;
+  auto bit = static_cast<uint8_t>(1u << node.items);
+  bool isGiven = static_cast<int>(open.size()) > bracket.level, isSlice = node.slices & bit;
+  bracket.level = static_cast<int>(open.size());
+  node.arguments += isGiven;
+  if (sign == ":" && isSlice)
+    return fail(cursor.span(), "a slice has no step", "write a[from:to]");
+  if (isGiven && (sign == ":" || isSlice))
+    (isSlice ? node.to : node.from) |= bit;
+  node.end = cursor.span().offset + 1;
+  ++cursor.at;
+  wantsOperand = sign != "]";
+  if (sign == ":") {
+    node.slices |= bit;
+    return true;
+  }
+  ++node.items;
+  if (sign == "," && node.items == Node::kMaxItems)
+    return fail(node.span, "an index has at most " + std::to_string(Node::kMaxItems) + " items");
+  if (sign == ",")
+    return true;
+  open.resize(open.size() - node.arguments);
+  node.begin = open.back();
+  code.push_back(node);
+  stack.pop_back();
+  return true;
+}
+
+/// a.T
+bool ExpressionParser::transpose() {
+  Node node = make(Node::Transpose, cursor.peek());
+  ++cursor.at;
+  if (!cursor.isName("T"))
+    return fail(cursor.span(), "expected T after '.', found " + cursor.found(),
+                "a.T swaps the last two axes of a");
+  node.begin = open.back();
+  node.end = cursor.peek().offset + 1;
+  node.span.length = node.end - node.span.offset;
+  ++cursor.at;
+  code.push_back(node);
   return true;
 }
 
@@ -195,7 +271,7 @@ bool ExpressionParser::name() {
     stack.back().level = -1;
     return true;
   }
-  if (cursor.isSign("["))
+  if (cursor.isSign("[") && cursor.isName("t", 1))
     return timeIndex(node);
   emit(node);
   wantsOperand = false;
@@ -204,6 +280,8 @@ bool ExpressionParser::name() {
 
 bool ExpressionParser::operand() {
   const Token& token = cursor.peek();
+  if (lacksBound())
+    return boundEnds(cursor.text(token));
   if (token.kind == Token::Number) {
     ++cursor.at;
     Node node = make(Node::Number, token);
@@ -220,6 +298,8 @@ bool ExpressionParser::operand() {
     return ++cursor.at, push({Pending::Operator, make(Node::Neg, token), kUnary});
   if (cursor.isSign("+"))
     return ++cursor.at, true;
+  if (!stack.empty() && stack.back().kind == Pending::Bracket && cursor.isSign("]"))
+    return missingValue("an element or a range, as in a[0] or a[0:k]");
   bool power =
       cursor.isSign("*") && cursor.at > 0 && cursor.text(cursor.tokens[cursor.at - 1]) == "*";
   return missingValue(power ? "a power is written a ^ b" : "");
@@ -232,6 +312,8 @@ bool ExpressionParser::closeParen() {
     done = true; // a bracket of somebody else's
     return true;
   }
+  if (stack.back().kind == Pending::Bracket)
+    return unclosed();
   const Token& token = cursor.peek();
   Pending opened = stack.back();
   stack.pop_back();
@@ -283,14 +365,19 @@ bool ExpressionParser::afterOperand() {
   if (text == ")")
     return closeParen();
   if (text == ".")
-    return fail(cursor.span(), "not supported yet: the transpose .T", "", "RNN0307");
+    return transpose();
   if (text == "[")
-    return fail(cursor.span(), "not supported yet: an index into an expression",
-                "only x[t] and x[t-1] of an input or a state", "RNN0307");
-  if (text != ",") {
-    done = true;
-    return true;
-  }
+    return openBracket();
+  Pending* bracket = innermost();
+  if (bracket && bracket->kind == Pending::Bracket && (text == ":" || text == "," || text == "]"))
+    return boundEnds(text);
+  if (text == ",")
+    return comma();
+  done = true;
+  return true;
+}
+
+bool ExpressionParser::comma() {
   while (!stack.empty() && stack.back().kind == Pending::Operator)
     reduce();
   if (stack.empty() || stack.back().kind != Pending::CallParen) {
@@ -298,17 +385,26 @@ bool ExpressionParser::afterOperand() {
     return done || fail(cursor.span(), "a comma outside the arguments of a function");
   }
   ++cursor.at;
-  if (cursor.isName("axis") && cursor.isSign("=", 1)) {
-    cursor.at += 2;
-    if (cursor.peek().kind != Token::Name)
-      return fail(cursor.span(), "expected the name of an axis");
-    stack.back().node.axis = cursor.text(cursor.peek());
-    ++cursor.at;
-    return cursor.isSign(")") || fail(cursor.span(), "expected ')' after the axis");
-  }
+  if (cursor.isName("axis") && cursor.isSign("=", 1))
+    return axis();
   ++stack.back().level;
   wantsOperand = true;
   return true;
+}
+
+/// axis = name, axis = 0, axis = -1; the last argument.
+bool ExpressionParser::axis() {
+  cursor.at += 2;
+  uint32_t begin = cursor.peek().offset;
+  bool isNegative = cursor.accept("-");
+  const Token& token = cursor.peek();
+  bool isNumber = token.kind == Token::Number &&
+                  cursor.text(token).find_first_not_of("0123456789") == StringRef::npos;
+  if (!isNumber && (isNegative || token.kind != Token::Name))
+    return fail(cursor.span(), "expected the name of an axis, or its number");
+  stack.back().node.axis = cursor.source.slice(begin, token.offset + token.length);
+  ++cursor.at;
+  return cursor.isSign(")") || fail(cursor.span(), "expected ')' after the axis");
 }
 
 std::optional<Expr> ExpressionParser::run() {

@@ -17,6 +17,23 @@ using rnn::BinaryKind;
 using rnn::ReduceKind;
 using rnn::UnaryKind;
 
+/// The axis of that name, the last where several have it; or of that number, from the left, or from
+/// the right where it is negative.
+std::optional<unsigned> EquationBuilder::findAxis(Value value, StringRef axis) {
+  ArrayRef<rnn::DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
+  if (int64_t number; !axis.getAsInteger(10, number)) {
+    number += number < 0 || axis.starts_with("-") ? static_cast<int64_t>(dims.size()) : 0;
+    bool isThere = number >= 0 && number < static_cast<int64_t>(dims.size());
+    return isThere ? std::optional<unsigned>(number) : std::nullopt;
+  }
+  if (Declared* dim = scope.find(axis))
+    dim->used = true;
+  for (unsigned i = dims.size(); i-- > 0;)
+    if (dims[i].getName() == axis)
+      return i;
+  return std::nullopt;
+}
+
 /// The axis that a call names, or the last one.
 std::optional<unsigned> EquationBuilder::axisOf(const Node& node, Operand operand) {
   auto type = cast<ArrayType>(operand.value.getType());
@@ -27,11 +44,8 @@ std::optional<unsigned> EquationBuilder::axisOf(const Node& node, Operand operan
   }
   if (node.axis.empty())
     return type.getRank() - 1;
-  if (Declared* dim = scope.find(node.axis))
-    dim->used = true;
-  for (unsigned axis = type.getRank(); axis-- > 0;)
-    if (type.getDims()[axis].getName() == node.axis)
-      return axis;
+  if (std::optional<unsigned> axis = findAxis(operand.value, node.axis))
+    return axis;
   error(node.span, "RNN0207",
         "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
             node.axis.str() + "'");

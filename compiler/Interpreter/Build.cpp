@@ -51,6 +51,7 @@ private:
   Error declare(Operation& op);
   Error place(Interpreter::Declaration decl);
   Error declareShifts(rnn::StateOp state);
+  void bindStarts();
   void shift(const std::string& from, const std::string& to);
   Error translate(Operation& op);
   Error translateUnknown(rnn::StateAtOp op);
@@ -59,6 +60,8 @@ private:
   Error translateSet(Value value, StringRef name);
   Error translateMatmul(rnn::MatmulOp op);
   Error translateReduce(rnn::ReduceOp op);
+  Error translateMovement(Operation& op);
+  size_t movedFrom(Operation& op, std::vector<int64_t> place) const;
   Error elementwise(Operation& op, Program::Code code, unsigned kind = 0);
 
   Shape shapeOf(Type type) const;
@@ -90,11 +93,26 @@ Error ProgramBuilder::build() {
   for (auto state : cell.decls<rnn::StateOp>())
     if (Error error = declareShifts(state))
       return error;
+  bindStarts();
   for (Operation& op : cell.getStep().getBody().front())
     if (Error error = translate(op))
       return error;
   orderUnknowns(program);
   return Error::success();
+}
+
+/// Learned starts, of the states that hold earlier values too.
+void ProgramBuilder::bindStarts() {
+  for (auto [state, decl] : llvm::enumerate(program.declarations)) {
+    if (decl.start.empty())
+      continue;
+    size_t param = declared.lookup(decl.start);
+    const Program::Operand from = broadcast({0, program.declarations[param].shape}, decl.shape);
+    Program::Start start{state, param, std::vector<size_t>(program.places[state].count)};
+    for (size_t i = 0; i < start.index.size(); ++i)
+      start.index[i] = from.at(i);
+    program.starts.push_back(std::move(start));
+  }
 }
 
 /// A state of order n: hidden states hold it for 1 to n - 1 steps. All of them are a caller's.
@@ -179,6 +197,7 @@ Error ProgramBuilder::declare(Operation& op) {
   if (auto state = dyn_cast<rnn::StateOp>(op)) {
     decl.fill = state.getInit().convertToDouble();
     decl.hidden = state.getHidden();
+    decl.start = state.getStart().value_or("").str();
   }
   if (auto input = dyn_cast<rnn::InputOp>(op))
     decl.fill = input.getBefore().convertToDouble();
@@ -332,6 +351,58 @@ Error ProgramBuilder::translateReduce(rnn::ReduceOp op) {
   return Error::success();
 }
 
+/// The address of an element of a value.
+static size_t addressOf(size_t base, const Shape& shape, const std::vector<int64_t>& place) {
+  size_t offset = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis)
+    offset = offset * shape[axis] + place[axis];
+  return base + offset;
+}
+
+/// The address that the element at `place` of the result of a slice, concat, transpose or expand
+/// comes from.
+size_t ProgramBuilder::movedFrom(Operation& op, std::vector<int64_t> place) const {
+  Value operand = op.getOperand(0);
+  if (auto slice = dyn_cast<rnn::SliceOp>(op)) {
+    if (slice.getDrop())
+      place.insert(place.begin() + slice.getAxis(), 0);
+    place[slice.getAxis()] += slice.getFrom();
+  } else if (auto concat = dyn_cast<rnn::ConcatOp>(op)) {
+    int64_t& along = place[concat.getAxis()];
+    for (Value part : concat.getOperands()) {
+      operand = part;
+      int64_t size = values.at(part).shape[concat.getAxis()];
+      if (along < size)
+        break;
+      along -= size;
+    }
+  } else if (auto expand = dyn_cast<rnn::ExpandOp>(op)) {
+    place.erase(place.begin() + expand.getAxis());
+  } else {
+    std::swap(place[place.size() - 1], place[place.size() - 2]);
+  }
+  const Location& from = values.at(operand);
+  return addressOf(from.base, from.shape, place);
+}
+
+Error ProgramBuilder::translateMovement(Operation& op) {
+  auto result = define(op);
+  if (!result)
+    return result.takeError();
+  Program::Instruction copy{Program::Code::Copy, 0, result->base, countOf(result->shape), 1, {}};
+  Program::Operand from;
+  std::vector<int64_t> place(result->shape.size());
+  for (size_t i = 0; i < copy.count; ++i) {
+    size_t rest = i;
+    for (size_t axis = place.size(); axis-- > 0; rest /= result->shape[axis])
+      place[axis] = rest % result->shape[axis];
+    from.index.push_back(movedFrom(op, place));
+  }
+  copy.operands = {std::move(from)};
+  program.instructions.push_back(std::move(copy));
+  return Error::success();
+}
+
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
@@ -374,6 +445,8 @@ Error ProgramBuilder::translate(Operation& op) {
       .Case([&](rnn::WhereOp) { return elementwise(op, Code::Where); })
       .Case([&](rnn::MatmulOp matmul) { return translateMatmul(matmul); })
       .Case([&](rnn::ReduceOp reduce) { return translateReduce(reduce); })
+      .Case<rnn::SliceOp, rnn::ConcatOp, rnn::TransposeOp, rnn::ExpandOp>(
+          [&](Operation*) { return translateMovement(op); })
       .Default([](Operation& other) {
         return errorAt(&other,
                        "the interpreter has no rule for '" + other.getName().getStringRef() + "'");

@@ -49,8 +49,15 @@ struct Interpreter::Program {
     size_t now = 0, next = 0, guess = 0;
   };
 
+  /// A state that begins as a param: element i is the param's element index[i].
+  struct Start {
+    size_t state = 0, param = 0; // declarations
+    std::vector<size_t> index;
+  };
+
   std::vector<Declaration> declarations;
   std::vector<Place> places; // by declaration
+  std::vector<Start> starts;
   std::vector<Delayed> delayed;
   std::vector<Unknown> unknowns;
   std::vector<std::vector<std::vector<uint32_t>>> levels; // of groups of unknowns; see Implicit.h

@@ -30,10 +30,22 @@ std::unique_ptr<MLIRContext> rnnc::createContext() {
   return context;
 }
 
-bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+/// What changes the equations as arrays.
+static void addArrayPasses(PassManager& passes) {
   passes.addPass(createLiftOrder());
   passes.addPass(createCSEPass()); // x[t] read twice is one input
+  passes.addPass(createHoist());
+}
+
+bool rnnc::hoistStages(ModuleOp module) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  addArrayPasses(passes);
+  return succeeded(passes.run(module));
+}
+
+bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  addArrayPasses(passes);
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
   passes.nest<newton::CellOp>().addPass(createDeriveTrial());
   passes.addPass(createCanonicalizerPass());
@@ -42,6 +54,7 @@ bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   if (options.fma) // before the derivatives, so that the step is one and the same beside them
     cell.addPass(createFormFma());
   cell.addPass(createDeriveJacobian({options.maxBlock}));
+  cell.addPass(createDeriveDiagonal());
   if (options.fma) // the Jacobian's own products; the step has none left
     cell.addPass(createFormFma());
   return succeeded(passes.run(module));

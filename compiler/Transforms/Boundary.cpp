@@ -2,45 +2,33 @@
 
 #include "Transforms/Boundary.h"
 
-#include "Newton/Newton.h"
-
 #include "mlir/IR/Builders.h"
-
-#include <set>
 
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::rnn;
 
-LogicalResult rnnc::outputAxes(OutputOp output, Value value, const StateGroup& group,
+std::string Equations::name(const StateGroup& group) const {
+  StringRef first = group.states.empty()
+                        ? SymbolTable::getSymbolName(group.outputs.front()).getValue()
+                        : StateOp(group.states.front()).getSymName();
+  return (CellOp(cell).getSymName() + "_" + first).str();
+}
+
+newton::PhaseAttr Equations::phase() const {
+  StageOp of = stage;
+  return of ? newton::PhaseAttr::get(of.getContext(), static_cast<newton::Phase>(of.getPhase()))
+            : newton::PhaseAttr();
+}
+
+LogicalResult rnnc::outputAxes(Operation* output, Type type, Value value, const StateGroup& group,
                                const LaneAxes& axes, bool anyBlockAxis,
                                SmallVectorImpl<int64_t>& laneOfAxis) {
-  auto type = cast<ArrayType>(output.getType()), from = cast<ArrayType>(value.getType());
-  ArrayRef<int64_t> known = axes.axesOf(value);
-  unsigned offset = type.getRank() - from.getRank();
-  std::set<int64_t> used;
-  laneOfAxis.assign(type.getRank(), -1);
-  for (unsigned i = offset; i < type.getRank() && !known.empty(); ++i)
-    if ((laneOfAxis[i] = known[i - offset]) >= 0)
-      used.insert(laneOfAxis[i]);
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    for (auto [axis, dim] : llvm::enumerate(group.lanes))
-      if (laneOfAxis[i] < 0 && !used.contains(axis) && type.getDims()[i].matches(dim)) {
-        laneOfAxis[i] = axis;
-        used.insert(axis);
-      }
-  for (unsigned i = 0; i < type.getRank(); ++i)
-    if (!anyBlockAxis && laneOfAxis[i] < 0 && type.getDims()[i].isFree())
-      return emitError(output.getLoc())
-             << "not supported yet: the output '" << output.getSymName() << "' runs over '"
-             << type.getDims()[i].str() << "', which is no lane axis of the states that it reads"
-             << " [RNN0403]";
-  if (used.size() != group.lanes.size())
-    return emitError(output.getLoc())
-           << "not supported yet: the output '" << output.getSymName()
-           << "' has one value for all lanes; give it the axes of the states that it reads"
-           << " [RNN0403]";
-  return success();
+  if (axes.place(type, value, group, anyBlockAxis, laneOfAxis))
+    return success();
+  return emitError(output->getLoc())
+         << SymbolTable::getSymbolName(output)
+         << " cannot be computed lane by lane; the hoist pass moves it behind the solve [RNN0403]";
 }
 
 void rnnc::declareTensors(CellOp cell, Block& into) {
@@ -49,7 +37,11 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
     auto typeAttr = decl.getAttrOfType<TypeAttr>("type");
     if (!typeAttr)
       continue;
-    newton::Role role = isa<InputOp>(decl)   ? newton::Role::Input
+    auto hoisted = dyn_cast<HoistedOp>(decl);
+    bool once = hoisted && hoisted.getPhase() == Phase::Call;
+    newton::Role role = once                 ? newton::Role::Derived
+                        : hoisted            ? newton::Role::Hoisted
+                        : isa<InputOp>(decl) ? newton::Role::Input
                         : isa<ParamOp>(decl) ? newton::Role::Param
                         : isa<StateOp>(decl) ? newton::Role::State
                                              : newton::Role::Output;
@@ -65,10 +57,12 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
     if (auto input = dyn_cast<InputOp>(decl))
       fill = input.getBefore().convertToDouble();
     auto state = dyn_cast<StateOp>(decl);
-    newton::TensorOp::create(builder, decl.getLoc(),
-                             newton::RoleAttr::get(builder.getContext(), role),
-                             SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
-                             builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
-                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr());
+    newton::TensorOp::create(
+        builder, decl.getLoc(), newton::RoleAttr::get(builder.getContext(), role),
+        SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
+        builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
+        state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
+        state ? state.getStartAttr() : FlatSymbolRefAttr(),
+        hoisted ? hoisted.getHoldsAttr() : decl.getAttrOfType<StringAttr>(kHoldsAttr));
   }
 }

@@ -2,17 +2,30 @@
 #pragma once
 
 #include "Analysis/LaneAxes.h"
+#include "Newton/Newton.h"
 
 namespace rnnc {
+
+/// On the declaration of an output that a stage sets: what it holds, for a reader.
+constexpr llvm::StringLiteral kHoldsAttr = "rnn.holds";
+
+/// The equations that become one system: the step of a cell, or one of its stages.
+struct Equations {
+  rnn::CellOp cell;
+  mlir::Block* body;
+  rnn::StageOp stage; // null: the step
+
+  /// After the first state, or after what a stage sets.
+  std::string name(const StateGroup& group) const;
+  newton::PhaseAttr phase() const;
+};
 
 /// The tensors of the cell, in the order of the file.
 void declareTensors(rnn::CellOp cell, mlir::Block& into);
 
-/// The lane axis of each axis of an output, -1 for an axis of the block: where its value runs with
-/// a lane axis, or by the dim's name. Failure after a diagnostic: an axis of the block has a free
-/// size and `anyBlockAxis` is false, or lanes would share the output.
-mlir::LogicalResult outputAxes(rnn::OutputOp output, mlir::Value value, const StateGroup& group,
-                               const LaneAxes& axes, bool anyBlockAxis,
+/// LaneAxes::place for an output or a hoisted array of that type; failure after a diagnostic.
+mlir::LogicalResult outputAxes(mlir::Operation* output, mlir::Type type, mlir::Value value,
+                               const StateGroup& group, const LaneAxes& axes, bool anyBlockAxis,
                                llvm::SmallVectorImpl<int64_t>& laneOfAxis);
 
 } // namespace rnnc

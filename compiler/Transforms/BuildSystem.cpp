@@ -1,5 +1,6 @@
 //===- BuildSystem.cpp - the wanted elements of a group, as scalars --------------------------===//
 
+#include "Transforms/Boundary.h"
 #include "Transforms/GroupLowering.h"
 #include "Transforms/Scalars.h"
 
@@ -14,9 +15,9 @@ using namespace rnnc::rnn;
 
 newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back) {
   SmallVector<int64_t> lanes, at;
-  for (int64_t i : index) {
-    lanes.push_back(i < 0 ? -1 - i : -1);
-    at.push_back(i < 0 ? 0 : i);
+  for (const Place& place : index) {
+    lanes.push_back(place.lane);
+    at.push_back(place.at);
   }
   return newton::SlotAttr::get(context, tensor, lanes, at, back);
 }
@@ -25,9 +26,9 @@ newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& inde
 Location GroupLowering::nameElement(Location loc, const Index& index) {
   auto named = dyn_cast<NameLoc>(loc);
   std::string text;
-  for (int64_t i : index)
-    if (i >= 0)
-      text += (text.empty() ? "[" : ", ") + std::to_string(i);
+  for (const Place& place : index)
+    if (!place.isLane())
+      text += (text.empty() ? "[" : ", ") + std::to_string(place.at);
   if (!named || text.empty())
     return loc;
   return NameLoc::get(StringAttr::get(context, named.getName().getValue() + text + "]"),
@@ -41,6 +42,8 @@ Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index
   SmallVector<Value> operands;
   for (const Element& from : operandElements(op, index))
     operands.push_back(element(builder, from));
+  if (isMovement(op))
+    return operands.front();
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce && !isa<MatmulOp>(op))
     return buildScalar(builder, loc, op, operands, compute);
@@ -64,7 +67,8 @@ Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& 
   Value value =
       buildElement(builder, op, index, named ? Location(named.getChildLoc()) : op->getLoc());
   Operation* made = value.getDefiningOp();
-  if (made && !isa<arith::ConstantOp>(made) && made == &builder.getBlock()->back())
+  if (made && !isMovement(op) && !isa<arith::ConstantOp>(made) &&
+      made == &builder.getBlock()->back())
     made->setLoc(nameElement(op->getLoc(), index));
   return value;
 }
@@ -80,16 +84,18 @@ void GroupLowering::listLeaves() {
   }
   for (Operation& decl : cell.getBody().front()) {
     auto name = decl.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-    if (!isa<InputOp, ParamOp>(decl))
+    auto hoisted = dyn_cast<HoistedOp>(decl);
+    bool isParam = isa<ParamOp>(decl) || (hoisted && hoisted.getPhase() == Phase::Call);
+    if (!isa<InputOp, StateOp>(decl) && !isParam && !hoisted)
       continue;
     auto ref = FlatSymbolRefAttr::get(name);
     for (const auto& element : byTensor[ref])
-      (isa<InputOp>(decl) ? inputs : params).push_back({ref, element});
+      (isParam ? params : inputs).push_back({ref, element});
   }
 }
 
 void GroupLowering::listWanted() {
-  for (Operation& op : cell.getStep().getBody().front())
+  for (Operation& op : step)
     if (op.getNumResults() && wanted.contains(op.getResult(0)))
       for (const Index& index : wanted[op.getResult(0)])
         elements.push_back({op.getResult(0), index});
@@ -123,11 +129,10 @@ newton::SystemOp GroupLowering::createSystem(OpBuilder& builder) {
   for (DimAttr dim : group.lanes)
     laneAxes.push_back(builder.getStringAttr(dim.str()));
 
-  std::string name = (cell.getSymName() + "_" + StateOp(group.states.front()).getSymName()).str();
   auto system = newton::SystemOp::create(
-      builder, cell.getLoc(), builder.getStringAttr(name), TypeAttr::get(compute),
+      builder, cell.getLoc(), builder.getStringAttr(equations.name(group)), TypeAttr::get(compute),
       builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
-      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr());
+      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase());
   Block& block = system.getStep().emplaceBlock();
   auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
     auto attr = slot(cast<FlatSymbolRefAttr>(tensor), index, back);

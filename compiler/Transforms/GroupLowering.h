@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------------------------------===//
 #pragma once
 
-#include "Analysis/LaneAxes.h"
 #include "Newton/Newton.h"
+#include "Transforms/Boundary.h"
+#include "Transforms/Elements.h"
 #include "Transforms/ImplicitSteps.h"
 
 #include "mlir/IR/Builders.h"
@@ -25,13 +26,15 @@ mlir::LogicalResult emitTooManyUnknowns(mlir::Location loc, int64_t count);
 
 class GroupLowering {
 public:
-  GroupLowering(rnn::CellOp cell, const StateGroup& group, const LaneAxes& axes, mlir::Type compute,
-                int64_t limit)
-      : cell(cell), group(group), axes(axes), compute(compute), limit(limit),
-        context(cell.getContext()) {}
+  GroupLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
+                mlir::Type compute, int64_t limit)
+      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
+        compute(compute), limit(limit), context(cell.getContext()) {}
 
-  /// Builds the system at the end of `into`; failure after a diagnostic.
+  /// Builds the system at the end of `into`; failure after a diagnostic, or with `needsLoops`.
   mlir::LogicalResult lower(mlir::Block& into);
+  /// A contraction over an axis of free size, which scalars cannot hold.
+  mlir::Operation* needsLoops() const { return unrollable; }
 
 private:
   struct Result {
@@ -46,10 +49,8 @@ private:
                                    mlir::FlatSymbolRefAttr tensor, rnn::ArrayType type,
                                    llvm::ArrayRef<int64_t> laneOfAxis);
   mlir::LogicalResult demand();
-  llvm::SmallVector<Element> operandElements(mlir::Operation* op, const Index& index);
   mlir::LogicalResult demandOperands(mlir::Operation* op, const Index& index);
   mlir::LogicalResult want(mlir::Operation* by, mlir::Value value, Index index);
-  Index broadcastIndex(mlir::Value value, const Index& index, llvm::ArrayRef<rnn::DimAttr> to);
   void listLeaves();
   void listWanted();
   ImplicitSteps findImplicit();
@@ -68,7 +69,9 @@ private:
   mlir::Value element(mlir::OpBuilder& builder, const Element& from);
   mlir::Location nameElement(mlir::Location loc, const Index& index);
 
+  const Equations& equations;
   rnn::CellOp cell;
+  mlir::Block& step;
   const StateGroup& group;
   const LaneAxes& axes;
   mlir::Type compute;
@@ -77,6 +80,7 @@ private:
 
   llvm::SmallVector<Result> states, outputs;
   llvm::DenseMap<mlir::Value, std::set<Index>> wanted;
+  mlir::Operation* unrollable = nullptr;
   int64_t count = 0;
   using Leaf = std::pair<mlir::Attribute, std::pair<int64_t, Index>>; // tensor, steps back, element
   llvm::SmallVector<Leaf> inputs, params;

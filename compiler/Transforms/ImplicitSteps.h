@@ -1,6 +1,8 @@
 //===- ImplicitSteps.h - which new states are defined through themselves ---------------------===//
 #pragma once
 
+#include "Transforms/Elements.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/BitVector.h"
@@ -10,12 +12,6 @@
 #include <vector>
 
 namespace rnnc {
-
-/// For every axis of a value: the element, or -1 - l where it runs with lane axis l.
-using Index = std::vector<int64_t>;
-
-/// One element of a value of the Rnn dialect.
-using Element = std::pair<mlir::Value, Index>;
 
 struct ElementLess {
   bool operator()(const Element& a, const Element& b) const {

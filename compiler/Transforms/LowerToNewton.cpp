@@ -1,9 +1,12 @@
 //===- LowerToNewton.cpp - arrays become scalars a lane --------------------------------------===//
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
+#include "Transforms/Coupling.h"
 #include "Transforms/GroupLowering.h"
 #include "Transforms/LowerDense.h"
+#include "Transforms/LowerProduct.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
 
@@ -19,16 +22,13 @@ using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::rnn;
 
-static int64_t lane(int64_t axis) { return -1 - axis; }
-
 /// Every element of a tensor along its block axes, row-major.
 LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbolRefAttr tensor,
                                           ArrayType type, ArrayRef<int64_t> laneOfAxis) {
   bool isState = isa<SetStateOp>(set);
-  Index index(type.getRank(), 0);
+  Index index(type.getRank());
   for (unsigned i = 0; i < type.getRank(); ++i)
-    if (laneOfAxis[i] >= 0)
-      index[i] = lane(laneOfAxis[i]);
+    index[i].lane = laneOfAxis[i];
   while (true) {
     (isState ? states : outputs)
         .push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
@@ -37,11 +37,11 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
     int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
     for (; axis >= 0; --axis) {
-      if (index[axis] < 0)
+      if (index[axis].isLane())
         continue;
-      if (++index[axis] < type.getDims()[axis].getSize())
+      if (++index[axis].at < type.getDims()[axis].getSize())
         break;
-      index[axis] = 0;
+      index[axis].at = 0;
     }
     if (axis < 0)
       return success();
@@ -50,35 +50,22 @@ LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbo
 
 LogicalResult GroupLowering::listResults() {
   for (StateOp state : group.states)
-    for (auto set : cell.getStep().getBody().front().getOps<SetStateOp>())
+    for (auto set : step.getOps<SetStateOp>())
       if (set.getName() == state.getSymName() &&
           failed(listElements(set, set.getValue(), set.getNameAttr(),
                               cast<ArrayType>(state.getType()), group.axes.lookup(state))))
         return failure();
-  for (OutputOp output : group.outputs)
-    for (auto set : cell.getStep().getBody().front().getOps<SetOutputOp>()) {
-      if (set.getName() != output.getSymName())
+  for (Operation* output : group.outputs)
+    for (auto set : step.getOps<SetOutputOp>()) {
+      if (set.getName() != SymbolTable::getSymbolName(output))
         continue;
+      auto type = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue());
       SmallVector<int64_t> laneOfAxis;
-      if (failed(outputAxes(output, set.getValue(), group, axes, false, laneOfAxis)) ||
-          failed(listElements(set, set.getValue(), set.getNameAttr(),
-                              cast<ArrayType>(output.getType()), laneOfAxis)))
+      if (failed(outputAxes(output, type, set.getValue(), group, axes, false, laneOfAxis)) ||
+          failed(listElements(set, set.getValue(), set.getNameAttr(), type, laneOfAxis)))
         return failure();
     }
   return success();
-}
-
-/// The index into an operand for an index into the shape `to` that it broadcasts to. Of an axis
-/// that is stretched every place reads element 0; an axis of size 1 on both sides may well be a
-/// lane axis.
-Index GroupLowering::broadcastIndex(Value value, const Index& index, ArrayRef<DimAttr> to) {
-  ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
-  size_t offset = to.size() - dims.size();
-  Index result(index.begin() + offset, index.end());
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i].isOne() && !to[offset + i].isOne())
-      result[i] = 0;
-  return result;
 }
 
 LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
@@ -89,62 +76,10 @@ LogicalResult GroupLowering::want(Operation* by, Value value, Index index) {
   return success();
 }
 
-/// The size of the axis that an op contracts, 1 for an element-wise op; kFree where nobody fixed
-/// it.
-static int64_t contractedSize(Operation* op) {
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getOperand().getType().getDims()[reduce.getAxis()].getSize();
-  auto matmul = dyn_cast<MatmulOp>(op);
-  if (!matmul)
-    return 1;
-  ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims();
-  DimAttr rhs = matmul.getRhs().getType().getDims()[lhs.size() - 2];
-  return lhs.back().isFree() ? rhs.getSize() : lhs.back().getSize();
-}
-
-/// The elements that one element of an op's result is made of, in the order in which it is built
-/// from them: the pairs of a product, what a reduction runs over, the operands of everything else.
-SmallVector<Element> GroupLowering::operandElements(Operation* op, const Index& index) {
-  SmallVector<Element> elements;
-  int64_t size = contractedSize(op);
-  if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    unsigned batch = matmul.getLhs().getType().getRank() - 2;
-    for (int64_t j = 0; j < size; ++j) {
-      Index left(index.begin(), index.begin() + batch + 1),
-          right(index.begin(), index.begin() + batch);
-      left.push_back(j);
-      right.push_back(j);
-      right.insert(right.end(), index.begin() + batch + 1, index.end());
-      elements.push_back({matmul.getLhs(), std::move(left)});
-      elements.push_back({matmul.getRhs(), std::move(right)});
-    }
-    return elements;
-  }
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    for (int64_t j = 0; j < size; ++j) {
-      Index from = index;
-      if (!reduce.getKeep())
-        from.insert(from.begin() + reduce.getAxis(), j);
-      from[reduce.getAxis()] = j;
-      elements.push_back({reduce.getOperand(), std::move(from)});
-    }
-    return elements;
-  }
-  ArrayRef<DimAttr> to = cast<ArrayType>(op->getResult(0).getType()).getDims();
-  for (Value operand : op->getOperands())
-    elements.push_back({operand, broadcastIndex(operand, index, to)});
-  return elements;
-}
-
 LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
   if (contractedSize(op) == DimAttr::kFree) {
-    auto dims = cast<ArrayType>(op->getOperand(0).getType()).getDims();
-    auto reduce = dyn_cast<ReduceOp>(op);
-    return emitError(op->getLoc())
-           << "not supported yet: a contraction over '"
-           << (reduce ? dims[reduce.getAxis()] : dims.back()).str()
-           << "' that depends on no state would be moved out of the recurrence; pass "
-              "its result as an input [RNN0404]";
+    unrollable = op;
+    return failure();
   }
   for (Element& element : operandElements(op, index))
     if (failed(want(op, element.first, std::move(element.second))))
@@ -156,7 +91,7 @@ LogicalResult GroupLowering::demand() {
   for (const Result& result : llvm::concat<const Result>(states, outputs))
     if (failed(want(result.value.getDefiningOp(), result.value, result.index)))
       return failure();
-  for (Operation& op : llvm::reverse(cell.getStep().getBody().front())) {
+  for (Operation& op : llvm::reverse(step)) {
     if (op.getNumResults() == 0)
       continue;
     auto it = wanted.find(op.getResult(0));
@@ -201,32 +136,37 @@ static bool feedsState(Operation* op) {
   return false;
 }
 
-/// Says which term makes the block too large for a Jacobian, and what would help.
-static void warnDense(const StateGroup& group, int64_t states) {
+/// Which term makes the block too large for a Jacobian, and what would help.
+static std::optional<Coupling> couplingOf(const StateGroup& group, int64_t states) {
   if (group.couplings.empty())
-    return;
+    return std::nullopt;
   StateGroup::Coupling coupling = group.couplings.front(); // one term is enough
   std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
-  StringRef state = coupling.state.getSymName();
+  std::string state = coupling.state.getSymName().str();
   bool forOutput = coupling.by && !feedsState(coupling.by);
   Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
-  auto warning = emitWarning(at->getLoc());
-  warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
-          << "' of the state '" << state << "'"
-          << (forOutput ? " in an output: it is no lane axis but part of a block of "
-                        : ": the Jacobian is a dense block of ");
-  if (states < 0)
-    warning << "free size";
-  else
-    warning << states << " states";
-  warning << ", so the cell runs sequentially [RNN0401]";
-  Diagnostic& note = warning.attachNote();
-  if (forOutput)
-    note << "without this output, its contraction taken from '" << state
-         << "' after the run, all steps can be solved at once";
-  else
-    note << "recurrent weights that are element-wise, or one small block a head as in "
-            "R : [heads, 4, 4], let all steps be solved at once";
+  std::string text = std::string(coupling.by ? "this term couples" : "nothing separates") +
+                     " the axis '" + axis + "' of the state '" + state + "'" +
+                     (forOutput ? " in an output: it is no lane axis but part of a block of "
+                                : ": the Jacobian is a dense block of ") +
+                     (states < 0 ? "free size" : std::to_string(states) + " states") +
+                     ", so the cell runs sequentially [RNN0401]";
+  std::string note =
+      forOutput ? "without this output, its contraction taken from '" + state +
+                      "' after the run, all steps can be solved at once"
+                : "recurrent weights that are element-wise, or one small block a head as in "
+                  "R : [heads, 4, 4], let all steps be solved at once";
+  return Coupling{at->getLoc(), text, note};
+}
+
+/// A contraction in the recurrence over an axis that no state has, of a size that the caller binds.
+static void warnLoops(Operation* contraction) {
+  auto reduce = dyn_cast<ReduceOp>(contraction);
+  auto dims = cast<ArrayType>(contraction->getOperand(0).getType()).getDims();
+  auto warning = emitWarning(contraction->getLoc());
+  warning << "the recurrence contracts '" << (reduce ? dims[reduce.getAxis()] : dims.back()).str()
+          << "', whose size is free, so the cell runs sequentially [RNN0404]";
+  warning.attachNote() << "with a size in the file, as in dim k = 4, the contraction is unrolled";
 }
 
 /// A dense block is not solved for.
@@ -252,25 +192,95 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Type type = compute == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());
     for (CellOp cell : llvm::make_early_inc_range(getOperation().getOps<CellOp>())) {
       builder.setInsertionPoint(cell);
-      auto lowered = newton::CellOp::create(builder, cell.getLoc(), cell.getSymName());
+      auto lowered =
+          newton::CellOp::create(builder, cell.getLoc(), cell.getSymNameAttr(), cell.getSaveAttr(),
+                                 cell.getRecomputeAttr(), cell.getToleranceAttr(),
+                                 cell.getMaxSweepsAttr(), cell.getChunkAttr());
       Block& body = lowered.getBody().emplaceBlock();
       declareTensors(cell, body);
-      LaneAxes axes(cell);
-      for (const StateGroup& group : axes.groups()) {
-        int64_t states = statesOf(group);
-        bool dense = states < 0 || states > unroll;
-        if (dense && failed(checkExplicit(cell, group, states)))
-          return signalPassFailure();
-        if (states < 0 || states > maxBlock)
-          warnDense(group, states);
-        LogicalResult result = dense
-                                   ? lowerDense(cell, group, axes, type, body)
-                                   : GroupLowering(cell, group, axes, type, operations).lower(body);
-        if (failed(result))
-          return signalPassFailure();
-      }
+      if (failed(lowerStages(cell, Phase::Call, type, body)) ||
+          failed(lowerStages(cell, Phase::Before, type, body)) ||
+          failed(lowerStep(cell, type, body)) ||
+          failed(lowerStages(cell, Phase::After, type, body)))
+        return signalPassFailure();
       cell.erase();
     }
+  }
+
+  LogicalResult lowerStep(CellOp cell, Type type, Block& body) {
+    LaneAxes axes(cell);
+    Equations equations{cell, &cell.getStep().getBody().front(), StageOp()};
+    for (const StateGroup& group : axes.groups()) {
+      int64_t states = statesOf(group);
+      bool isDense = states < 0 || states > unroll;
+      std::optional<Coupling> coupling;
+      if (isDense || states > maxBlock)
+        coupling = couplingOf(group, states);
+      if (isDense && failed(checkExplicit(cell, group, states)))
+        return failure();
+      if (isDense && coupling)
+        coupling->warn();
+      if (failed(lowerGroup(equations, group, axes, !isDense, type, body)))
+        return failure();
+      if (!isDense && coupling) // its Jacobian may have few numbers all the same
+        coupling->attachTo(&body.back());
+    }
+    return success();
+  }
+
+  LogicalResult lowerGroup(const Equations& equations, const StateGroup& group,
+                           const LaneAxes& axes, bool scalars, Type type, Block& body) {
+    if (!scalars)
+      return lowerDense(equations, group, axes, type, body);
+    GroupLowering lowering(equations, group, axes, type, operations);
+    if (succeeded(lowering.lower(body)))
+      return success();
+    Operation* contraction = lowering.needsLoops();
+    if (!contraction)
+      return failure();
+    if (!equations.stage) {
+      if (failed(checkExplicit(equations.cell, group, -1)))
+        return failure();
+      warnLoops(contraction);
+    }
+    return lowerDense(equations, group, axes, type, body);
+  }
+
+  /// All axes are lane axes but those that run along a joint. Returns how many elements a lane has.
+  static int64_t placeLanes(StageOp stage, ArrayRef<DimAttr> dims, StateGroup& group) {
+    int64_t elements = 1;
+    SmallVector<bool> joined = joinedAxes(stage);
+    for (auto [dim, isJoined] : llvm::zip(dims, joined)) {
+      group.placed.push_back(isJoined ? -1 : static_cast<int64_t>(group.lanes.size()));
+      if (isJoined)
+        elements *= dim.getSize();
+      else
+        group.lanes.push_back(dim);
+    }
+    return elements;
+  }
+
+  /// Products that share their sequence become one, over all of their weights; of the others every
+  /// stage is a map: a system whose lanes are the elements of what it sets.
+  LogicalResult lowerStages(CellOp cell, Phase phase, Type type, Block& body) {
+    LaneAxes none(cell, [](Operation*) { return true; });
+    for (auto stage : cell.decls<StageOp>()) {
+      if (stage.getPhase() != phase || lowerProduct(stage, type, body))
+        continue;
+      StateGroup group;
+      Operation* array = SymbolTable::lookupSymbolIn(cell, stage.getSet().getNameAttr());
+      group.outputs.push_back(array);
+      auto dims = cast<ArrayType>(array->getAttrOfType<TypeAttr>("type").getValue()).getDims();
+      int64_t joined = placeLanes(stage, dims, group);
+      Block& equations = stage.getBody().front();
+      bool scalars = joined <= unroll && llvm::all_of(equations, [&](Operation& op) {
+                       int64_t size = contractedSize(&op);
+                       return size != DimAttr::kFree && size <= unroll;
+                     });
+      if (failed(lowerGroup({cell, &equations, stage}, group, none, scalars, type, body)))
+        return failure();
+    }
+    return success();
   }
 };
 } // namespace

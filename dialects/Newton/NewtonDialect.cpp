@@ -32,8 +32,8 @@ void NewtonDialect::initialize() {
 std::string SlotAttr::display() const {
   std::string text = getTensor().getValue().str(), elements;
   for (auto [lane, at] : llvm::zip(getLanes(), getAt()))
-    if (lane < 0 && at >= 0)
-      elements += (elements.empty() ? "" : ", ") + std::to_string(at);
+    if ((lane < 0 && at >= 0) || (lane >= 0 && at > 0))
+      elements += (elements.empty() ? "" : ", ") + std::to_string(at) + (lane < 0 ? "" : ":");
   return elements.empty() ? text : text + "[" + elements + "]";
 }
 
@@ -48,7 +48,15 @@ SmallVector<int64_t> SlotAttr::everyAxes() const {
 SmallVector<Operation*> CellOp::systems() {
   SmallVector<Operation*> list;
   for (Operation& op : getBody().front())
-    if (isa<SystemOp, DenseSystemOp>(op))
+    if (isa<SystemOp, DenseSystemOp>(op) && !op.hasAttr("phase"))
+      list.push_back(&op);
+  return list;
+}
+
+SmallVector<Operation*> CellOp::stages() {
+  SmallVector<Operation*> list;
+  for (Operation& op : getBody().front())
+    if (op.hasAttr("phase"))
       list.push_back(&op);
   return list;
 }
@@ -70,23 +78,4 @@ SmallVector<SmallVector<int64_t>> DenseSystemOp::arrayDims() {
   for (auto temporary : getTemporaries().getAsRange<DenseI64ArrayAttr>())
     dims.emplace_back(temporary.asArrayRef());
   return dims;
-}
-
-std::string StructureAttr::describe() const {
-  int64_t k = getBlocks().size();
-  if (k == 1)
-    return "diagonal (1 number a lane)";
-  if (numCarry() == k)
-    return "diagonal, " + std::to_string(k) + " uncoupled states";
-  bool lower = true, upper = true;
-  for (int64_t i = 0; i < numCarry(); ++i) {
-    lower &= getCarry()[2 * i] >= getCarry()[2 * i + 1];
-    upper &= getCarry()[2 * i] <= getCarry()[2 * i + 1];
-  }
-  std::string size = std::to_string(k) + "x" + std::to_string(k);
-  if (numCarry() == k * k)
-    return size + " block";
-  if (lower || upper)
-    return size + " triangular block (" + std::to_string(numCarry()) + " numbers a lane)";
-  return size + " sparse block (" + std::to_string(numCarry()) + " numbers a lane)";
 }

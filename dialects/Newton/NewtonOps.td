@@ -32,7 +32,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let summary = "Where one scalar of a lane lives: an element of a declared tensor";
   let description = [{
     `#newton.slot<@x, lanes = [0, -1], at = [0, 3]>`: axis 0 of x runs with lane axis 0 of the
-    system, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
+    system from element 0 on, axis 1 is fixed at element 3. `back` counts steps: 0 is the step itself. In a dense
     system an axis may stand for all of its elements: at = [-1].
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$tensor,
@@ -41,7 +41,7 @@ def Newton_Slot : AttrDef<Newton_Dialect, "Slot"> {
   let assemblyFormat = "`<` $tensor `,` `lanes` `=` `[` (`]`) : ($lanes^ `]`)? `,` `at` `=` `[` (`]`) : ($at^ `]`)? `,` `back` `=` $back `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The scalar as the user would write it: `h`, `c[2]`.
+    /// The scalar as the user would write it: `h`, `c[2]`, `x[4:]` of lanes from element 4 on.
     std::string display() const;
     /// The axes that stand for all of their elements, in order.
     ::llvm::SmallVector<int64_t> everyAxes() const;
@@ -52,22 +52,38 @@ def Newton_Structure : AttrDef<Newton_Dialect, "Structure"> {
   let mnemonic = "structure";
   let summary = "What was proved about the Jacobian of a step";
   let description = [{
-    `entries` are the (row, column) pairs that are not identically zero, row-major, in the order in
-    which the jacobian region yields them. `carry` is their reflexive transitive closure: the entries
-    that a product of such Jacobians can have, hence the numbers that a lane carries in the scan.
+    `entries` are the (row, column) pairs that are not identically zero, row-major. `values` says for
+    each of them which result of the jacobian region it is: n for result n - 1, -n for minus that
+    one, so that entries which are equal or opposite as formulas are computed once. `carry` is the
+    reflexive transitive closure of the pattern: the places that a product of such Jacobians can
+    have. `numbers` says in the same way which number of the carry stands at each of them; matrices
+    of that form contain the identity and the Jacobian, and a product of two of them is one again.
     `linear`: no entry depends on a state. `constant`: no entry depends on a state or an input.
     `blocks` numbers the connected component of each state.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$carry,
+  let parameters = (ins ArrayRefParameter<"int64_t">:$entries, ArrayRefParameter<"int64_t">:$values,
+                        ArrayRefParameter<"int64_t">:$carry, ArrayRefParameter<"int64_t">:$numbers,
                         ArrayRefParameter<"int64_t">:$blocks, "bool":$linear, "bool":$constant);
   let assemblyFormat = [{
-    `<` `entries` `=` `[` $entries `]` `,` `carry` `=` `[` $carry `]` `,` `blocks` `=` `[` $blocks `]`
-    `,` `linear` `=` $linear `,` `constant` `=` $constant `>`
+    `<` `entries` `=` `[` $entries `]` `,` `values` `=` `[` $values `]` `,` `carry` `=` `[` $carry `]`
+    `,` `numbers` `=` `[` $numbers `]` `,` `blocks` `=` `[` $blocks `]` `,` `linear` `=` $linear `,`
+    `constant` `=` $constant `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// times * J[value] * A[carry], J by its value and A by its number.
+    struct ProductTerm {
+      int64_t value, carry, times;
+    };
     int64_t numEntries() const { return getEntries().size() / 2; }
-    int64_t numCarry() const { return getCarry().size() / 2; }
+    int64_t numPlaces() const { return getCarry().size() / 2; }
+    /// Results of the jacobian region, and numbers that a lane carries in the scan.
+    int64_t numValues() const;
+    int64_t numCarry() const;
+    /// For each number of the carry, whether the identity has 1 there (else 0).
+    ::llvm::SmallVector<bool> identity() const;
+    /// For each number of J A, what to sum up.
+    ::llvm::SmallVector<::llvm::SmallVector<ProductTerm>> product() const;
     /// "diagonal", "block of 2", ... in the words of the documentation.
     std::string describe() const;
   }];
@@ -77,10 +93,23 @@ def Newton_RoleInput : I32EnumAttrCase<"Input", 0, "input">;
 def Newton_RoleParam : I32EnumAttrCase<"Param", 1, "param">;
 def Newton_RoleState : I32EnumAttrCase<"State", 2, "state">;
 def Newton_RoleOutput : I32EnumAttrCase<"Output", 3, "output">;
+def Newton_RoleHoisted : I32EnumAttrCase<"Hoisted", 4, "hoisted">;
+def Newton_RoleDerived : I32EnumAttrCase<"Derived", 5, "derived">;
 def Newton_Role : I32EnumAttr<"Role", "what a tensor is to the caller",
-    [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput]> {
+    [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput, Newton_RoleHoisted,
+     Newton_RoleDerived]> {
   let cppNamespace = "::rnnc::newton";
 }
+
+def Newton_PhaseCall : I32EnumAttrCase<"Call", 0, "call">;
+def Newton_PhaseBefore : I32EnumAttrCase<"Before", 1, "before">;
+def Newton_PhaseAfter : I32EnumAttrCase<"After", 2, "after">;
+def Newton_Phase : I32EnumAttr<"Phase", "when a stage runs: once a call, or over all steps before "
+    "or after the solve", [Newton_PhaseCall, Newton_PhaseBefore, Newton_PhaseAfter]> {
+  let cppNamespace = "::rnnc::newton";
+  let genSpecializedAttr = 0;
+}
+def Newton_PhaseAttr : EnumAttr<Newton_Dialect, Newton_Phase, "phase">;
 
 //===--------------------------------------------------------------------------------------------===//
 // Cell
@@ -91,13 +120,23 @@ class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, m
 def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` are the user's hints to whoever plans the memory of training: names that
+    values of the steps bear as locations, and states and outputs. `tolerance`, `max_sweeps` and
+    `chunk` are what the file wishes of a plan that is told nothing else.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
+  let hasVerifier = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     template <typename OpT> auto ops() { return getBody().front().getOps<OpT>(); }
-    /// The systems of both kinds, in order: that of a module's table.
+    /// The systems of both kinds, in order: that of a module's table. Without the maps.
     ::llvm::SmallVector<::mlir::Operation*> systems();
+    /// What runs around them, in order: products, and systems without states (*maps*).
+    ::llvm::SmallVector<::mlir::Operation*> stages();
   }];
 }
 
@@ -105,13 +144,19 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
-    among them. `fill` is a state's value before the first step, or an input's before the start.
+    among them. `fill` is a state's value before the first step, or an input's before the start;
+    `start` names the param that is a state's value instead, broadcast from the right.
+    No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
+    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden);
-  let assemblyFormat =
-      "$role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? attr-dict";
+                       UnitAttr:$hidden, OptionalAttr<FlatSymbolRefAttr>:$start,
+                       OptionalAttr<StrAttr>:$holds);
+  let assemblyFormat = [{
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`start` $start^)?
+    (`=` $holds^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -119,12 +164,16 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let summary = "One recurrence of k scalars a lane";
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
-    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the entries
-    that `structure` lists. Every scalar has the compute type.
+    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
+    that `structure` speaks of. Every scalar has the compute type. With `diagonal` the region yields
+    the diagonal of the Jacobian alone, as if the states were uncoupled: an approximation, which
+    costs sweeps and changes no answer. With a `phase` the system is a
+    map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
-                       OptionalAttr<Newton_Structure>:$structure);
+                       OptionalAttr<Newton_Structure>:$structure,
+                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
@@ -152,27 +201,50 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
     previous states, the inputs, the params, the new states, the outputs and the temporaries, whose
     axes are the block axes of the slot; a temporary lists the block dims of its axes. The region
     writes every element of the new states and outputs once and reads no new state. Numbers are
-    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md.
+    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md. `diagonal`, once
+    derived, takes the arguments of `step` and then an array for each of the states, in which it
+    writes, once an element, an approximation of how much the new state's element changes with the
+    old one's. It reads what `step` left in the temporaries, and no new state.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
-                       ArrayAttr:$temporaries);
-  let regions = (region SizedRegion<1>:$step);
+                       ArrayAttr:$temporaries, OptionalAttr<Newton_PhaseAttr>:$phase);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$diagonal);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
     `inputs` $inputs `params` $params `outputs` $outputs `temporaries` $temporaries
-    attr-dict-with-keyword `step` $step
+    attr-dict-with-keyword `step` $step (`diagonal` $diagonal^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block& stepBlock() { return getStep().front(); }
+    bool hasDiagonal() { return !getDiagonal().empty(); }
     /// The block dims of a slot's every-axes, by number.
     ::llvm::SmallVector<int64_t> blockDimsOf(SlotAttr slot);
     /// The block dims of each memref of the region, in the order of its arguments.
     ::llvm::SmallVector<::llvm::SmallVector<int64_t>> arrayDims();
   }];
+}
+
+def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
+  let summary = "Matrix products of one sequence with params, over all steps";
+  let description = [{
+    For every step t and every index of the leading `heads` axes, result = weight @ sequence[t-back],
+    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it. A
+    bias (unit: none) has the last axes of its result. The sum runs over the contracted axis in
+    order, as a chain of multiply-adds that begins with the bias. Weights and biases are params, of
+    the caller's or derived. Of phase `call` the sequence is one of these too.
+  }];
+  let arguments = (ins Newton_PhaseAttr:$phase, TypeAttr:$compute, FlatSymbolRefAttr:$sequence,
+                       I64Attr:$back, I64Attr:$heads, UnitAttr:$left, ArrayAttr:$weights,
+                       ArrayAttr:$biases, ArrayAttr:$results);
+  let assemblyFormat = [{
+    $phase $sequence (`left` $left^)? `back` $back `heads` $heads `weights` $weights
+    `biases` $biases `results` $results `:` $compute attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Newton_YieldOp : Newton_Op<"yield", [Terminator, ParentOneOf<["SystemOp", "DenseSystemOp", "ImplicitOp"]>, Pure]> {

@@ -19,13 +19,14 @@ LogicalResult SlotAttr::verify(function_ref<InFlightDiagnostic()> emitError, Fla
   if (back > kMaxDelay)
     return emitError() << "a slot reads at most " << kMaxDelay << " steps back";
   for (auto [lane, element] : llvm::zip(lanes, at))
-    if (lane < -1 || element < -1)
+    if (lane < -1 || element < -1 || (lane >= 0 && element < 0))
       return emitError() << "a slot's axis is a lane axis, or -1 and an element";
   return success();
 }
 
 LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> carry,
+                                    ArrayRef<int64_t> entries, ArrayRef<int64_t> values,
+                                    ArrayRef<int64_t> carry, ArrayRef<int64_t> numbers,
                                     ArrayRef<int64_t> blocks, bool linear, bool constant) {
   int64_t k = blocks.size();
   auto isPattern = [&](ArrayRef<int64_t> pairs) {
@@ -42,8 +43,31 @@ LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError
   };
   if (!isPattern(entries) || !isPattern(carry))
     return emitError() << "a pattern is (row, column) pairs within the block, in row-major order";
+  auto areNumbers = [](ArrayRef<int64_t> list, ArrayRef<int64_t> pairs) {
+    int64_t known = 0;
+    for (int64_t number : list) {
+      known += number == known + 1;
+      if (number == 0 || std::abs(number) > known)
+        return false;
+    }
+    return list.size() == pairs.size() / 2;
+  };
+  if (!areNumbers(values, entries) || !areNumbers(numbers, carry))
+    return emitError() << "every place of a pattern has a number: 1, 2, ... where it comes first, "
+                          "later with either sign";
   if (constant && !linear)
     return emitError() << "a Jacobian that depends on nothing per step depends on no state";
+  return success();
+}
+
+LogicalResult CellOp::verify() {
+  if (getTolerance() && (!getTolerance()->isFinite() || getTolerance()->isNegative()))
+    return emitOpError("tolerance is a finite number, 0 or more");
+  if (getMaxSweeps() &&
+      (static_cast<int64_t>(*getMaxSweeps()) < 1 || (getTolerance() && getTolerance()->isZero())))
+    return emitOpError("max_sweeps is at least 1, and needs a tolerance above 0");
+  if (getChunk() && static_cast<int64_t>(*getChunk()) < 1)
+    return emitOpError("chunk is at least 1");
   return success();
 }
 
@@ -55,26 +79,43 @@ LogicalResult TensorOp::verify() {
       return emitOpError("sizes are at least 1, or -1 where the caller binds them");
   if (getHidden() && getRole() != Role::State)
     return emitOpError("only a state can be hidden");
+  if (!getStart())
+    return success();
+  if (getRole() != Role::State)
+    return emitOpError("only a state starts from a param");
+  auto param = dyn_cast_or_null<TensorOp>(
+      SymbolTable::lookupSymbolIn(cast<CellOp>((*this)->getParentOp()), getStartAttr()));
+  if (!param || param.getRole() != Role::Param)
+    return emitOpError() << "starts from @" << *getStart() << ", which is no param";
+  size_t rank = param.getSizes().size(), own = getSizes().size();
+  for (size_t i = 0; i < rank; ++i) {
+    size_t axis = own - rank + i;
+    if (rank > own || (param.getSizes()[i] != 1 &&
+                       (param.getSizes()[i] != getSizes()[axis] ||
+                        (getSizes()[axis] < 0 && param.getDims()[i] != getDims()[axis]))))
+      return emitOpError() << "the start @" << *getStart() << " does not broadcast to it";
+  }
   return success();
 }
 
 /// The slots of a system of either kind. `every`: an axis may stand for all of its elements.
-static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots, Role role,
-                                bool every) {
+static LogicalResult checkSlots(Operation* op, int64_t laneRank, ArrayAttr slots,
+                                ArrayRef<Role> roles, bool every) {
   auto cell = cast<CellOp>(op->getParentOp());
   for (Attribute attr : slots) {
     auto slot = dyn_cast<SlotAttr>(attr);
     if (!slot)
       return op->emitOpError("slots are #newton.slot");
     auto tensor = dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()));
-    if (!tensor || tensor.getRole() != role)
-      return op->emitOpError() << slot.getTensor() << " is not " << stringifyRole(role)
+    if (!tensor || !llvm::is_contained(roles, tensor.getRole()))
+      return op->emitOpError() << slot.getTensor() << " is not " << stringifyRole(roles.front())
                                << " of this cell";
     if (slot.getLanes().size() != tensor.getDims().size())
       return op->emitOpError() << slot.getTensor() << " has rank " << tensor.getDims().size();
     for (auto [lane, at, size] : llvm::zip(slot.getLanes(), slot.getAt(), tensor.getSizes()))
-      if (lane >= laneRank || (lane < 0 && size >= 0 && at >= size) ||
-          (lane < 0 && at < 0 && !every))
+      if (lane >= laneRank || (size >= 0 && at >= size) || (lane < 0 && at < 0 && !every) ||
+          (lane >= 0 && at > 0 &&
+           (size < 0 || llvm::is_contained({Role::State, Role::Output}, roles.front()))))
         return op->emitOpError() << slot.getTensor() << ": a slot outside the tensor";
   }
   return success();
@@ -85,10 +126,60 @@ static LogicalResult checkSystem(SystemT op, bool every) {
   if (!op.getCompute().isF32() && !op.getCompute().isF64())
     return op.emitOpError("computes in f32 or f64");
   int64_t laneRank = op.getLaneAxes().size();
-  return success(succeeded(checkSlots(op, laneRank, op.getStates(), Role::State, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getInputs(), Role::Input, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getParams(), Role::Param, every)) &&
-                 succeeded(checkSlots(op, laneRank, op.getOutputs(), Role::Output, every)));
+  SmallVector<Role> inputs{Role::Input, Role::Hoisted}, outputs{Role::Output, Role::Hoisted};
+  if (auto phase = op.getPhase()) {
+    if (!op.getStates().empty())
+      return op.emitOpError("has a phase, so it has no states");
+    if (*phase == Phase::After)
+      inputs.push_back(Role::State);
+    if (*phase == Phase::Call)
+      outputs = {Role::Derived};
+  } else if (op.getStates().empty()) {
+    return op.emitOpError("has a state, or a phase");
+  }
+  return success(
+      succeeded(checkSlots(op, laneRank, op.getStates(), Role::State, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getInputs(), inputs, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getParams(), {Role::Param, Role::Derived}, every)) &&
+      succeeded(checkSlots(op, laneRank, op.getOutputs(), outputs, every)));
+}
+
+LogicalResult ProductOp::verify() {
+  if (!getCompute().isF32() && !getCompute().isF64())
+    return emitOpError("computes in f32 or f64");
+  if (getBack() < 0 || getBack() > kMaxDelay || getHeads() < 0)
+    return emitOpError("`back` and `heads` count");
+  if (getWeights().empty() || getWeights().size() != getBiases().size() ||
+      getWeights().size() != getResults().size())
+    return emitOpError("has a weight, a bias or unit, and a result for each product");
+  auto cell = cast<CellOp>((*this)->getParentOp());
+  auto rankOf = [&](Attribute name, ArrayRef<Role> roles) -> FailureOr<int64_t> {
+    auto ref = dyn_cast<FlatSymbolRefAttr>(name);
+    auto tensor =
+        ref ? dyn_cast_or_null<TensorOp>(SymbolTable::lookupSymbolIn(cell, ref)) : TensorOp();
+    if (!tensor || !llvm::is_contained(roles, tensor.getRole()))
+      return emitOpError() << name << " is not " << stringifyRole(roles.front()) << " of this cell";
+    return static_cast<int64_t>(tensor.getDims().size());
+  };
+  bool once = getPhase() == Phase::Call;
+  const Role params[] = {Role::Param, Role::Derived};
+  SmallVector<Role> sequences{Role::Input, Role::Hoisted, Role::Output, Role::State};
+  FailureOr<int64_t> sequence =
+      rankOf(getSequenceAttr(), once ? ArrayRef<Role>(params) : ArrayRef<Role>(sequences));
+  if (failed(sequence))
+    return failure();
+  SmallVector<Role> results{Role::Hoisted, Role::Output};
+  if (once)
+    results = {Role::Derived};
+  for (auto [weight, bias, result] : llvm::zip(getWeights(), getBiases(), getResults())) {
+    FailureOr<int64_t> w = rankOf(weight, params), r = rankOf(result, results);
+    if (failed(w) || failed(r) || (!isa<UnitAttr>(bias) && failed(rankOf(bias, params))))
+      return failure();
+    int64_t left = getLeft() ? *sequence : *w, right = getLeft() ? *w : *sequence;
+    if (left != getHeads() + 2 || (right != left && right != left - 1) || *r != right)
+      return emitOpError() << weight << ": ranks that no product has";
+  }
+  return success();
 }
 
 LogicalResult SystemOp::verify() {
@@ -96,6 +187,8 @@ LogicalResult SystemOp::verify() {
     return failure();
   if (getStructure() && static_cast<int64_t>(getStructure()->getBlocks().size()) != numStates())
     return emitOpError("structure is of another size than the block");
+  if (getDiagonal() && (!getStructure() || getStructure()->numPlaces() != numStates()))
+    return emitOpError("a diagonal has one place a state");
   return success();
 }
 
@@ -128,40 +221,53 @@ LogicalResult DenseSystemOp::verify() {
   return success();
 }
 
-LogicalResult DenseSystemOp::verifyRegions() {
-  if (!getStep().hasOneBlock())
-    return emitOpError("step is one block");
-  SmallVector<Type> types(stepBlock().getArgumentTypes());
+/// `arrays`: the block dims of each array behind the sizes.
+static LogicalResult checkDenseRegion(DenseSystemOp op, Region& region,
+                                      ArrayRef<SmallVector<int64_t>> arrays, StringRef what) {
+  if (!region.hasOneBlock())
+    return op.emitOpError() << what << " is one block";
+  SmallVector<Type> types(region.front().getArgumentTypes());
   ArrayRef<Type> all = types;
-  size_t sizes = getBlockDims().size();
-  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  size_t sizes = op.getBlockDims().size();
   if (types.size() != sizes + arrays.size())
-    return emitOpError("step takes the block sizes, then the arrays");
+    return op.emitOpError() << what << " takes the block sizes, then the arrays";
   for (Type type : all.take_front(sizes))
     if (!type.isIndex())
-      return emitOpError("block sizes are indices");
+      return op.emitOpError("block sizes are indices");
   for (auto [type, dims] : llvm::zip(all.drop_front(sizes), arrays)) {
     auto array = dyn_cast<MemRefType>(type);
-    if (!array || array.getElementType() != getCompute() ||
+    if (!array || array.getElementType() != op.getCompute() ||
         array.getRank() != static_cast<int64_t>(dims.size()))
-      return emitOpError("an array of the step has another type than its slot");
+      return op.emitOpError() << "an array of the " << what << " has another type than its slot";
   }
-  auto walk = getStep().walk([&](Operation* op) -> WalkResult {
-    StringRef name = op->getName().getStringRef();
+  auto walk = region.walk([&](Operation* inner) -> WalkResult {
+    StringRef name = inner->getName().getStringRef();
     bool access = name == "memref.load" || name == "memref.store";
-    if (access && !isa<BlockArgument>(op->getOperand(name == "memref.store")))
-      return op->emitOpError("accesses what is no array of the step");
-    StringRef dialect = op->getName().getDialectNamespace();
+    if (access && !isa<BlockArgument>(inner->getOperand(name == "memref.store")))
+      return inner->emitOpError() << "accesses what is no array of the " << what;
+    StringRef dialect = inner->getName().getDialectNamespace();
     if (access || name == "scf.for" || name == "scf.yield" || dialect == "arith" ||
         dialect == "math" || dialect == "newton")
       return WalkResult::advance();
-    return op->emitOpError("has no place in the step of a dense system");
+    return inner->emitOpError() << "has no place in the " << what << " of a dense system";
   });
   if (walk.wasInterrupted())
     return failure();
-  auto yield = dyn_cast<YieldOp>(stepBlock().getTerminator());
-  return yield && yield.getNumOperands() == 0 ? success()
-                                              : emitOpError("the step of arrays yields nothing");
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  return yield && yield.getNumOperands() == 0
+             ? success()
+             : op.emitOpError() << "the " << what << " of arrays yields nothing";
+}
+
+LogicalResult DenseSystemOp::verifyRegions() {
+  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  if (failed(checkDenseRegion(*this, getStep(), arrays, "step")))
+    return failure();
+  if (!hasDiagonal())
+    return success();
+  for (auto slot : getStates().getAsRange<SlotAttr>())
+    arrays.push_back(blockDimsOf(slot));
+  return checkDenseRegion(*this, getDiagonal(), arrays, "diagonal");
 }
 
 LogicalResult SystemOp::verifyRegions() {
@@ -188,5 +294,5 @@ LogicalResult SystemOp::verifyRegions() {
     return success();
   if (!getStructure())
     return emitOpError("has a jacobian, so it has a structure");
-  return check(getJacobian(), getStructure()->numEntries(), "jacobian");
+  return check(getJacobian(), getStructure()->numValues(), "jacobian");
 }

@@ -37,12 +37,29 @@ int64_t orderOf(StateOp state);
 mlir::FailureOr<llvm::SmallVector<DimAttr>> broadcast(llvm::ArrayRef<DimAttr> a,
                                                       llvm::ArrayRef<DimAttr> b);
 
+/// Whether a value of the dims `from` broadcasts to exactly the dims `to`.
+bool broadcastsTo(llvm::ArrayRef<DimAttr> from, llvm::ArrayRef<DimAttr> to);
+
 /// The dims of `lhs @ rhs`; failure where they do not contract (see rnn.matmul).
 mlir::FailureOr<llvm::SmallVector<DimAttr>> matmulDims(llvm::ArrayRef<DimAttr> lhs,
                                                        llvm::ArrayRef<DimAttr> rhs);
 
 /// What a reduction of an array of this type gives: without the axis, or with one of size 1.
 ArrayType reducedType(ArrayType type, uint64_t axis, bool keep);
+/// An array of this type with an axis of size 1 put in, as the `axis`th.
+ArrayType expandedType(ArrayType type, uint64_t axis);
+/// An array of this type with its last two axes swapped; it has two at least.
+ArrayType transposedType(ArrayType type);
+/// What a slice of `size` elements along an axis gives: the axis has a literal size, or is dropped.
+ArrayType slicedType(ArrayType type, uint64_t axis, int64_t size, bool drop);
+
+/// Whether the op moves elements without computing any: slice, concat, transpose, expand.
+bool isMovement(mlir::Operation* op);
+
+/// The axis of the op's result that runs with `axis` of the operand; -1 where none does, because
+/// the axis is contracted, cut, joined to another array, or stretched from size 1.
+int64_t axisInResult(mlir::OpOperand& operand, unsigned axis);
+
 /// How a reduction combines two elements; a mean is a sum, divided at the end.
 BinaryKind combining(ReduceKind kind);
 

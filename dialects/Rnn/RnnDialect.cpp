@@ -131,13 +131,10 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   return dims;
 }
 
-ArrayType rnnc::rnn::reducedType(ArrayType type, uint64_t axis, bool keep) {
-  SmallVector<DimAttr> dims(type.getDims());
-  if (keep)
-    dims[axis] = DimAttr::get(StringAttr::get(type.getContext(), ""), 1);
-  else
-    dims.erase(dims.begin() + axis);
-  return type.withDims(dims);
+bool rnnc::rnn::broadcastsTo(ArrayRef<DimAttr> from, ArrayRef<DimAttr> to) {
+  FailureOr<SmallVector<DimAttr>> dims = broadcast(from, to);
+  return succeeded(dims) &&
+         llvm::equal(*dims, to, [](DimAttr a, DimAttr b) { return a.matches(b); });
 }
 
 FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,

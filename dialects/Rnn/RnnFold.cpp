@@ -149,6 +149,33 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getType() == getOperand().getType() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
+/// The whole axis is no cut. Of arrays that were joined, a cut that is one of them is that one.
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  if (getType() == getOperand().getType())
+    return getOperand();
+  auto concat = getOperand().getDefiningOp<ConcatOp>();
+  if (!concat || concat.getAxis() != getAxis() || getDrop())
+    return {};
+  int64_t at = 0;
+  for (Value part : concat.getOperands()) {
+    if (at == static_cast<int64_t>(getFrom()) && part.getType() == getType())
+      return part;
+    at += cast<ArrayType>(part.getType()).getDims()[getAxis()].getSize();
+  }
+  return {};
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  bool alone = getOperands().size() == 1 && getOperands().front().getType() == getType();
+  return alone ? OpFoldResult(getOperands().front()) : OpFoldResult();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  auto before = getOperand().getDefiningOp<TransposeOp>();
+  return before && before.getOperand().getType() == getType() ? OpFoldResult(before.getOperand())
+                                                              : OpFoldResult();
+}
+
 Operation* RnnDialect::materializeConstant(OpBuilder& builder, Attribute value, Type type,
                                            Location loc) {
   auto number = dyn_cast<FloatAttr>(value);

@@ -98,7 +98,13 @@ class Rnn_Op<string mnemonic, list<Trait> traits = []> : Op<Rnn_Dialect, mnemoni
 def Rnn_CellOp : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                NoRegionArguments, SingleBlock]> {
   let summary = "One cell: declarations, then one step";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` name values of the step, hints to whoever plans the memory of training.
+    `tolerance`, `max_sweeps` and `chunk` are the file's wishes for the solve; a caller's win.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
@@ -133,17 +139,58 @@ def Rnn_ParamOp : Rnn_Decl<"param"> {
 }
 
 def Rnn_StateOp : Rnn_Decl<"state"> {
-  let summary = "Carried from step to step; `init` is its value before the first";
-  let description = "A hidden state is not among the outputs.";
+  let summary = "Carried from step to step; `init` or `start` is its value before the first";
+  let description = [{
+    A hidden state is not among the outputs. `start` names the param that is the value before the
+    first step and at all earlier ones; it broadcasts to the state. `init` is then 0.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
-                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden);
-  let assemblyFormat = "(`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? attr-dict";
+                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden,
+                       OptionalAttr<FlatSymbolRefAttr>:$start);
+  let assemblyFormat = [{
+    (`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? (`start` $start^)? attr-dict
+  }];
 }
 
 def Rnn_OutputOp : Rnn_Decl<"output"> {
   let summary = "Something else a caller wants per step";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
+}
+
+def Rnn_PhaseCall : I32EnumAttrCase<"Call", 0, "call">;
+def Rnn_PhaseBefore : I32EnumAttrCase<"Before", 1, "before">;
+def Rnn_PhaseAfter : I32EnumAttrCase<"After", 2, "after">;
+def Rnn_Phase : I32EnumAttr<"Phase", "when a stage runs: once a call, or over all steps before or "
+    "after the solve", [Rnn_PhaseCall, Rnn_PhaseBefore, Rnn_PhaseAfter]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+
+def Rnn_HoistedOp : Rnn_Decl<"hoisted"> {
+  let summary = "An array between the stages and the step, made by the hoist pass";
+  let description = [{
+    Of phase `call` it is read like a param, otherwise like an input. One stage or the step sets it,
+    with rnn.set_output. `holds` is the expression that it holds, as the user would write it.
+  }];
+  let arguments = (ins Rnn_Phase:$phase, SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+                       StrAttr:$holds);
+  let assemblyFormat = "$phase $sym_name `:` $type `=` $holds attr-dict";
+}
+
+def Rnn_StageOp : Rnn_Op<"stage", [HasParent<"CellOp">, IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock]> {
+  let summary = "What was moved out of the step: the equation of one array, for all steps at once";
+  let description = [{
+    Reads inputs, params and hoisted arrays, after the solve the new states too (as rnn.input_at),
+    and sets one hoisted array or output. Stages run in order: those of phase `call` and `before`
+    stand in front of the step, those of phase `after` behind it.
+  }];
+  let arguments = (ins Rnn_Phase:$phase);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$phase attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    SetOutputOp getSet() { return *getBody().front().getOps<SetOutputOp>().begin(); }
+  }];
 }
 
 def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, IsolatedFromAbove, NoTerminator, NoRegionArguments, SingleBlock]> {
@@ -158,7 +205,7 @@ def Rnn_StepOp : Rnn_Op<"step", [HasParent<"CellOp">, IsolatedFromAbove, NoTermi
 //===--------------------------------------------------------------------------------------------===//
 
 class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
-    : Rnn_Op<mnemonic, !listconcat([HasParent<"StepOp">], traits)>;
+    : Rnn_Op<mnemonic, !listconcat([ParentOneOf<["StepOp", "StageOp"]>], traits)>;
 
 def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
   let summary = "A state `back` steps ago; 1 is h[t-1]";
@@ -334,6 +381,53 @@ def Rnn_ReduceOp : Rnn_StepOp<"reduce", [Pure]> {
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Movement: elements change places, none is computed
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_SliceOp : Rnn_StepOp<"slice", [Pure]> {
+  let summary = "Neighbours along one axis of fixed size, from element `from` on";
+  let description = [{
+    How many, the result's type says. With `drop` it is one, and the axis goes.
+  }];
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis, I64Attr:$from, UnitAttr:$drop);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operand `axis` $axis `from` $from (`drop` $drop^)? `:` type($operand) `->` type($result)
+    attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ConcatOp : Rnn_StepOp<"concat", [Pure]> {
+  let summary = "Arrays behind each other along one axis of fixed size; all others match";
+  let arguments = (ins Variadic<Rnn_Real>:$operands, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = [{
+    $operands `axis` $axis `:` `(` type($operands) `)` `->` type($result) attr-dict
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_TransposeOp : Rnn_StepOp<"transpose", [Pure]> {
+  let summary = "The last two axes change places";
+  let arguments = (ins Rnn_Real:$operand);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Rnn_ExpandOp : Rnn_StepOp<"expand", [Pure]> {
+  let summary = "A new axis of size 1, as the `axis`th of the result";
+  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif

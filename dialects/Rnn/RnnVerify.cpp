@@ -22,26 +22,40 @@ int64_t rnnc::rnn::orderOf(StateOp state) {
 
 StepOp CellOp::getStep() { return *decls<StepOp>().begin(); }
 
+static Operation* declaration(Operation* op, FlatSymbolRefAttr name) {
+  auto cell = op->getParentOfType<CellOp>();
+  return cell ? SymbolTable::lookupSymbolIn(cell, name) : nullptr;
+}
+
 /// The declaration `name` of the enclosing cell, with a diagnostic where it is not one of DeclOp.
 template <typename DeclOp>
 static DeclOp lookup(Operation* op, FlatSymbolRefAttr name, StringRef what) {
-  auto cell = op->getParentOfType<CellOp>();
-  Operation* found = cell ? SymbolTable::lookupSymbolIn(cell, name) : nullptr;
-  auto decl = dyn_cast_or_null<DeclOp>(found);
+  auto decl = dyn_cast_or_null<DeclOp>(declaration(op, name));
   if (!decl)
     op->emitOpError() << name << " is not " << what << " of this cell";
   return decl;
 }
 
+/// The type of the declaration `name`, which is one of DeclOp or a hoisted array that `fits`; null
+/// after a diagnostic.
+template <typename DeclOp>
+static Type lookupType(Operation* op, FlatSymbolRefAttr name, StringRef what,
+                       llvm::function_ref<bool(HoistedOp)> fits) {
+  if (auto hoisted = dyn_cast_or_null<HoistedOp>(declaration(op, name)); hoisted && fits(hoisted))
+    return hoisted.getType();
+  auto decl = lookup<DeclOp>(op, name, what);
+  return decl ? decl.getType() : Type();
+}
+
 LogicalResult CellOp::verifyRegions() {
   if (llvm::range_size(decls<StepOp>()) != 1)
     return emitOpError("has exactly one rnn.step");
+  mlir::SymbolTable symbols(*this);
   auto checkDims = [&](Operation* decl, Type type) -> LogicalResult {
     for (DimAttr dim : cast<ArrayType>(type).getDims()) {
       if (dim.getName().empty())
         continue;
-      auto declared =
-          dyn_cast_or_null<DimDeclOp>(mlir::SymbolTable::lookupSymbolIn(*this, dim.getName()));
+      auto declared = dyn_cast_or_null<DimDeclOp>(symbols.lookup(dim.getName()));
       if (!declared)
         return decl->emitOpError()
                << "uses the dim '" << dim.getName().getValue() << "', which is not declared";
@@ -51,9 +65,20 @@ LogicalResult CellOp::verifyRegions() {
     }
     return success();
   };
+  for (auto state : decls<StateOp>()) {
+    if (!state.getStart())
+      continue;
+    auto param = dyn_cast_or_null<ParamOp>(symbols.lookup(*state.getStart()));
+    if (!param)
+      return state.emitOpError() << "starts from @" << *state.getStart() << ", which is no param";
+    auto from = cast<ArrayType>(param.getType()), to = cast<ArrayType>(state.getType());
+    if (!broadcastsTo(from.getDims(), to.getDims()))
+      return state.emitOpError() << "start " << from.shapeString() << " does not broadcast to "
+                                 << to.shapeString();
+  }
   for (Operation& op : getBody().front()) {
-    if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, StepOp>(op))
-      return op.emitOpError("is not a declaration or a step");
+    if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, HoistedOp, StageOp, StepOp>(op))
+      return op.emitOpError("is not a declaration, a stage or a step");
     if (auto type = op.getAttrOfType<TypeAttr>("type"))
       if (failed(checkDims(&op, type.getValue())))
         return failure();
@@ -80,9 +105,23 @@ LogicalResult StepOp::verifyRegions() {
     if (!set.try_emplace(name, &op).second)
       return op.emitOpError() << "@" << name << " is set twice";
   }
-  for (Operation& op : getOperation()->getParentOfType<CellOp>().getBody().front())
+  auto cell = getOperation()->getParentOfType<CellOp>();
+  for (auto stage : cell.decls<StageOp>())
+    for (auto output : stage.getBody().front().getOps<SetOutputOp>())
+      set.try_emplace(output.getName(), output);
+  for (Operation& op : cell.getBody().front())
     if (isa<StateOp, OutputOp>(op) && !set.contains(SymbolTable::getSymbolName(&op).getValue()))
       return emitOpError() << "never sets @" << SymbolTable::getSymbolName(&op).getValue();
+  return success();
+}
+
+LogicalResult StageOp::verifyRegions() {
+  Block& body = getBody().front();
+  if (llvm::range_size(body.getOps<SetOutputOp>()) != 1)
+    return emitOpError("sets exactly one array");
+  for (Operation& op : body)
+    if (isa<StateAtOp, SetStateOp>(op))
+      return op.emitOpError("has no place in a stage");
   return success();
 }
 
@@ -103,27 +142,29 @@ LogicalResult StateAtOp::verify() {
 }
 
 LogicalResult InputAtOp::verify() {
-  auto decl = lookup<InputOp>(*this, getNameAttr(), "an input");
-  if (!decl)
-    return failure();
   if (getBack() < 0)
     return emitOpError("cannot read the future");
-  return checkRead(*this, decl.getType(), getType());
+  auto stage = dyn_cast<StageOp>((*this)->getParentOp());
+  if (auto state = dyn_cast_or_null<StateOp>(declaration(*this, getNameAttr()));
+      state && stage && stage.getPhase() == Phase::After && getBack() == 0)
+    return checkRead(*this, state.getType(), getType());
+  Type type = lookupType<InputOp>(*this, getNameAttr(), "an input", [&](HoistedOp hoisted) {
+    return hoisted.getPhase() != Phase::Call && getBack() == 0;
+  });
+  return type ? checkRead(*this, type, getType()) : failure();
 }
 
 LogicalResult ParamValueOp::verify() {
-  auto decl = lookup<ParamOp>(*this, getNameAttr(), "a param");
-  return decl ? checkRead(*this, decl.getType(), getType()) : failure();
+  Type type = lookupType<ParamOp>(*this, getNameAttr(), "a param", [](HoistedOp hoisted) {
+    return hoisted.getPhase() == Phase::Call;
+  });
+  return type ? checkRead(*this, type, getType()) : failure();
 }
 
 /// A value may be set where it broadcasts to the declared shape, and no further.
 static LogicalResult checkSet(Operation* op, Type declared, Type value) {
   auto to = cast<ArrayType>(declared), from = cast<ArrayType>(value);
-  FailureOr<SmallVector<DimAttr>> dims = broadcast(from.getDims(), to.getDims());
-  if (failed(dims) ||
-      !llvm::all_of(llvm::zip(*dims, to.getDims()),
-                    [](auto pair) { return std::get<0>(pair).matches(std::get<1>(pair)); }) ||
-      dims->size() != to.getRank())
+  if (!broadcastsTo(from.getDims(), to.getDims()))
     return op->emitOpError() << "value " << from.shapeString() << " does not broadcast to "
                              << to.shapeString();
   return success();
@@ -135,8 +176,9 @@ LogicalResult SetStateOp::verify() {
 }
 
 LogicalResult SetOutputOp::verify() {
-  auto decl = lookup<OutputOp>(*this, getNameAttr(), "an output");
-  return decl ? checkSet(*this, decl.getType(), getValue().getType()) : failure();
+  Type type =
+      lookupType<OutputOp>(*this, getNameAttr(), "an output", [](HoistedOp) { return true; });
+  return type ? checkSet(*this, type, getValue().getType()) : failure();
 }
 
 /// The result has the operands' broadcast dims.
@@ -158,6 +200,16 @@ static LogicalResult checkElementwise(Operation* op) {
   return success();
 }
 
+/// The result has this shape, by name or by size.
+static LogicalResult checkResult(Operation* op, ArrayType expected) {
+  auto result = cast<ArrayType>(op->getResult(0).getType());
+  if (!llvm::equal(result.getDims(), expected.getDims(),
+                   [](DimAttr a, DimAttr b) { return a.matches(b); }))
+    return op->emitOpError() << "result is " << result.shapeString() << ", not "
+                             << expected.shapeString();
+  return success();
+}
+
 LogicalResult UnaryOp::verify() { return checkElementwise(*this); }
 LogicalResult BinaryOp::verify() { return checkElementwise(*this); }
 LogicalResult CompareOp::verify() { return checkElementwise(*this); }
@@ -171,10 +223,7 @@ LogicalResult MatmulOp::verify() {
   if (failed(dims))
     return emitOpError() << getLhs().getType().shapeString() << " @ "
                          << getRhs().getType().shapeString() << " does not contract";
-  if (!llvm::equal(getType().getDims(), *dims, [](DimAttr a, DimAttr b) { return a.matches(b); }))
-    return emitOpError() << "result is " << getType().shapeString() << ", not "
-                         << ArrayType::get(getContext(), *dims).shapeString();
-  return success();
+  return checkResult(*this, ArrayType::get(getContext(), *dims));
 }
 
 LogicalResult ReduceOp::verify() {
@@ -185,4 +234,58 @@ LogicalResult ReduceOp::verify() {
     return emitOpError(getKeep() ? "result has size 1 along the reduced axis"
                                  : "result drops the reduced axis");
   return success();
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayType type = getOperand().getType();
+  if (getAxis() >= type.getRank())
+    return emitOpError() << "axis " << getAxis() << " of " << type.shapeString();
+  if (type.getDims()[getAxis()].isFree())
+    return emitOpError() << "cuts an axis of free size: " << type.getDims()[getAxis()].str();
+  if (getDrop() ? getType().getRank() + 1 != type.getRank()
+                : getType().getRank() != type.getRank() || getType().getDims()[getAxis()].isFree())
+    return emitOpError(getDrop() ? "result drops the axis" : "result keeps the axis");
+  int64_t size = getDrop() ? 1 : getType().getDims()[getAxis()].getSize();
+  int64_t from = getFrom(), whole = type.getDims()[getAxis()].getSize();
+  if (from < 0 || from > whole - size)
+    return emitOpError() << "takes elements " << from << " to " << from + size - 1 << " of "
+                         << whole;
+  return checkResult(*this, slicedType(type, getAxis(), size, getDrop()));
+}
+
+LogicalResult ConcatOp::verify() {
+  if (getOperands().empty())
+    return emitOpError("has an operand at least");
+  SmallVector<DimAttr> dims(cast<ArrayType>(getOperands().front().getType()).getDims());
+  if (getAxis() >= dims.size())
+    return emitOpError() << "axis " << getAxis() << " of "
+                         << cast<ArrayType>(getOperands().front().getType()).shapeString();
+  int64_t size = 0;
+  for (Value operand : getOperands()) {
+    auto type = cast<ArrayType>(operand.getType());
+    if (type.getRank() != dims.size())
+      return emitOpError("operands have as many axes as each other");
+    for (auto [axis, dim] : llvm::enumerate(type.getDims())) {
+      if (axis == getAxis() && dim.isFree())
+        return emitOpError() << "joins an axis of free size: " << dim.str();
+      if (axis != getAxis() && !dim.matches(dims[axis]))
+        return emitOpError() << type.shapeString() << " does not fit along axis " << axis;
+    }
+    size += type.getDims()[getAxis()].getSize();
+  }
+  dims[getAxis()] = DimAttr::get(StringAttr::get(getContext(), ""), size);
+  return checkResult(*this, ArrayType::get(getContext(), dims));
+}
+
+LogicalResult TransposeOp::verify() {
+  if (getOperand().getType().getRank() < 2)
+    return emitOpError() << getOperand().getType().shapeString() << " has no two axes to swap";
+  return checkResult(*this, transposedType(getOperand().getType()));
+}
+
+LogicalResult ExpandOp::verify() {
+  if (getAxis() > getOperand().getType().getRank())
+    return emitOpError() << "axis " << getAxis() << " of a result of rank "
+                         << getOperand().getType().getRank() + 1;
+  return checkResult(*this, expandedType(getOperand().getType(), getAxis()));
 }

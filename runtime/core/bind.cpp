@@ -2,6 +2,7 @@
 
 #include "core/status.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -100,17 +101,26 @@ void checkSlots(const Plan& plan, const rnn_slot* slots, uint32_t count) {
 void checkCoverage(const Plan& plan) {
   const rnn_module_table& table = plan.table();
   std::vector<int64_t> written(table.tensors, 0);
-  for (const SystemPlan& system : plan.systems) {
+  auto count = [&](const SystemPlan& system) {
     for (uint32_t i = 0; i < system.desc->states; ++i) {
       written[system.desc->state_slots[i].tensor] += system.lanesPerBatch;
     }
     for (uint32_t i = 0; i < system.desc->outputs; ++i) {
       written[system.desc->output_slots[i].tensor] += system.lanesPerBatch;
     }
+  };
+  std::for_each(plan.systems.begin(), plan.systems.end(), count);
+  for (const StagePlan& stage : plan.stages) {
+    if (stage.map.desc) {
+      count(stage.map);
+    }
+    for (const ProductPart& part : stage.product.parts) {
+      written[part.desc->result] += stage.product.heads * stage.product.rows * part.columns;
+    }
   }
   for (uint32_t i = 0; i < table.tensors; ++i) {
     const rnn_tensor_desc& tensor = table.tensor[i];
-    if (tensor.role != RNN_ROLE_STATE && tensor.role != RNN_ROLE_OUTPUT) {
+    if (tensor.role == RNN_ROLE_INPUT || tensor.role == RNN_ROLE_PARAM) {
       continue;
     }
     int64_t elements = 1;
@@ -135,6 +145,24 @@ void expand(Plan& plan, SystemPlan& system, const DimTable& dims) {
   system.packedOffset = plan.packedNumbers;
   plan.packedNumbers =
       checkedSum(plan.packedNumbers, system.dense->sharedOffsets.back(), system.desc->name);
+}
+
+void bindSystem(Plan& plan, const DimTable& dims, const rnn_system_desc& desc, uint32_t index,
+                int64_t batch, SystemPlan& system) {
+  system.desc = &desc;
+  system.index = index;
+  for (uint32_t a = 0; a < desc.lane_rank; ++a) {
+    system.laneSizes.push_back(dims.size(desc.lane_axes[a], desc.lane_sizes[a]));
+    system.lanesPerBatch = checkedProduct(system.lanesPerBatch, system.laneSizes.back(), desc.name);
+  }
+  system.lanes = checkedProduct(system.lanesPerBatch, batch, desc.name);
+  checkSlots(plan, desc.state_slots, desc.states);
+  checkSlots(plan, desc.input_slots, desc.inputs);
+  checkSlots(plan, desc.param_slots, desc.params);
+  checkSlots(plan, desc.output_slots, desc.outputs);
+  if (desc.block_rank > 0) {
+    expand(plan, system, dims);
+  }
 }
 
 } // namespace
@@ -162,23 +190,20 @@ void bindDims(Plan& plan, const rnn_plan_options& options) {
   }
   plan.systems.resize(table.systems);
   for (uint32_t i = 0; i < table.systems; ++i) {
-    SystemPlan& system = plan.systems[i];
-    system.desc = &table.system[i];
-    system.index = i;
-    for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
-      system.laneSizes.push_back(dims.size(system.desc->lane_axes[a], system.desc->lane_sizes[a]));
-      system.lanesPerBatch =
-          checkedProduct(system.lanesPerBatch, system.laneSizes.back(), system.desc->name);
-    }
-    system.lanes = checkedProduct(system.lanesPerBatch, plan.batch, system.desc->name);
-    checkSlots(plan, system.desc->state_slots, system.desc->states);
-    checkSlots(plan, system.desc->input_slots, system.desc->inputs);
-    checkSlots(plan, system.desc->param_slots, system.desc->params);
-    checkSlots(plan, system.desc->output_slots, system.desc->outputs);
-    if (system.desc->block_rank > 0) {
-      expand(plan, system, dims);
+    bindSystem(plan, dims, table.system[i], i, plan.batch, plan.systems[i]);
+  }
+  plan.stages.resize(table.stages);
+  for (uint32_t i = 0; i < table.stages; ++i) {
+    const rnn_stage& stage = table.stage[i];
+    plan.stages[i].phase = stage.phase;
+    if (stage.product) {
+      plan.stages[i].product = bindProduct(plan, *stage.product);
+    } else {
+      bindSystem(plan, dims, *stage.map, table.systems + i, batchOf(plan, stage.phase),
+                 plan.stages[i].map);
     }
   }
+  listKept(plan);
   checkCoverage(plan);
 }
 

@@ -41,12 +41,6 @@ constexpr int64_t probes = 8;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Sweeps of contractive cells, as measured (SOLVER.md section 2): 4, 3, 2 at C = 16, 32, 64.
-double sweepsOf(int64_t chunk, int64_t chunks) {
-  const double guess = std::clamp(8 - std::log2(double(std::max<int64_t>(chunk, 1))), 2., 8.);
-  return std::min(guess, double(chunks));
-}
-
 } // namespace
 
 // Without a cost from the compiler: a handful of special functions a state.
@@ -67,6 +61,21 @@ double CostModel::vectorStep(uint32_t width, bool jacobian) const {
   const double units = double(width) / r_.widths.front();
   return std::max(cost_.step_latency,
                   units * (cost_.step_throughput + (jacobian ? cost_.jacobian_throughput : 0)));
+}
+
+// Contractive cells, as measured (SOLVER.md section 2): 4, 3, 2 at C = 16, 32, 64. Of a linear one
+// the first correction is right but for rounding, and the second sweep sees it.
+double CostModel::sweeps(int64_t chunk, int64_t chunks) const {
+  const double rounding = r_.elementSize == 4 ? 0x1p-19 : 0x1p-48;
+  const double most = !r_.linear ? 8. : r_.tolerance > rounding ? 2. : 3.;
+  const double guess = std::clamp(8 - std::log2(double(std::max<int64_t>(chunk, 1))), 2., most);
+  return std::min(guess, double(chunks));
+}
+
+// The product over a chunk does not depend on its start where the cell is linear, and is a power of
+// one Jacobian where that is constant.
+double CostModel::jacobianSweeps(double sweeps) const {
+  return r_.constant ? 0 : r_.linear ? std::min(sweeps, 1.) : sweeps;
 }
 
 double CostModel::rowBytes(double columns) const { return columns * sequences() * r_.elementSize; }
@@ -112,14 +121,15 @@ double CostModel::tiles(rnn_tiles tiles, int64_t vectors, const Tile& tile) cons
 double CostModel::lanesInVectors(const ScheduleChoice& choice, uint32_t width) const {
   const int64_t whole = checkedProduct(choice.chunk, choice.chunks, "chunk x chunks");
   const double steps = double(std::clamp<int64_t>(r_.time, 1, whole));
-  const double sweeps = sweepsOf(choice.chunk, choice.chunks);
+  const double count = sweeps(choice.chunk, choice.chunks), jacobians = jacobianSweeps(count);
   const double bytes = rowBytes(width) * steps;
-  const double pass = steps * vectorStep(width, true) +
-                      double(choice.chunks) * std::max(r_.carry, 1u) * scanCost +
-                      (bytes > cacheBytes ? bytes * rereadCost : 0);
-  Tile tile{steps, sweeps * pass + steps * laneCopies(width)};
+  const double with = steps * vectorStep(width, true), without = steps * vectorStep(width, false);
+  const double around = double(choice.chunks) * std::max(r_.carry, 1u) * scanCost +
+                        (bytes > cacheBytes ? bytes * rereadCost : 0);
+  Tile tile{steps, jacobians * with + (count - jacobians) * without + count * around +
+                       steps * laneCopies(width)};
   // A start that moved is forgotten after some of the chunks, one vector each.
-  tile.again = pass / 2;
+  tile.again = ((r_.linear ? without : with) + around) / 2;
   return tiles(choice.tiles, ceilDiv(std::max<int64_t>(r_.lanes, 1), width), tile);
 }
 
@@ -127,26 +137,30 @@ double CostModel::chunksInVectors(const ScheduleChoice& choice) const {
   const int64_t tileSteps = checkedProduct(choice.chunk, choice.chunks, "chunk x chunks");
   const double steps = double(tileSteps), chunks = double(choice.chunks);
   const double vectors = double(ceilDiv(choice.chunks, choice.width));
-  const double sweeps = sweepsOf(choice.chunk, choice.chunks);
+  const double count = sweeps(choice.chunk, choice.chunks);
   const double carry = std::max(r_.carry, 1u);
   const double with = vectors * double(choice.chunk) * vectorStep(choice.width, true);
   const double without = vectors * double(choice.chunk) * vectorStep(choice.width, false);
   const double correct = chunks * carry * scanCost;
   const double copies = steps * chunkCopies(choice.chunk);
   const double bytes = rowBytes(steps);
-  const double reread = sweeps * (bytes > cacheBytes ? bytes * rereadCost : 0);
+  const double reread = count * (bytes > cacheBytes ? bytes * rereadCost : 0);
 
   Tile tile{steps, 0};
   if (choice.tiles == RNN_TILES_SEQUENCE) {
     // The last sweep is known to be it, and shot without the Jacobian; not so in the first tile.
-    tile.solve = (sweeps - 1) * (with + correct) + without + copies + reread;
-    tile.first = with - without;
+    const double jacobians = std::min(jacobianSweeps(count), count - 1);
+    tile.solve =
+        jacobians * with + (count - jacobians) * without + (count - 1) * correct + copies + reread;
+    tile.first = r_.linear ? 0 : with - without;
   } else {
     // The product over the tile is needed from every solve. A start that moved is forgotten within
     // the first vector, rarely later.
-    const double product = chunks * std::pow(carry, 1.5) * productCost;
-    tile.solve = sweeps * with + (sweeps - 1) * correct + product + copies + reread;
-    tile.again = (1 + (vectors - 1) / 8) / vectors * (with + copies) + correct + product;
+    const double product = chunks * (r_.diagonal ? carry : std::pow(carry, 1.5)) * productCost;
+    const double jacobians = jacobianSweeps(count), again = r_.linear ? without : with;
+    tile.solve = jacobians * with + (count - jacobians) * without + (count - 1) * correct +
+                 product + copies + reread;
+    tile.again = (1 + (vectors - 1) / 8) / vectors * (again + copies) + correct + product;
   }
   const int64_t lanes = std::max<int64_t>(r_.lanes, 1);
   const int64_t alone = r_.time % tileSteps % choice.chunks;

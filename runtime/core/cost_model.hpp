@@ -28,6 +28,9 @@ private:
     double first = 0; ///< what the first of a sequence costs more
     double again = 0; ///< shot again from a start that moved a little
   };
+  double sweeps(int64_t chunk, int64_t chunks) const;
+  /// How many of so many sweeps run with the Jacobian.
+  double jacobianSweeps(double sweeps) const;
   double tiles(rnn_tiles tiles, int64_t vectors, const Tile& tile) const;
   double sequences() const { return double(r_.sequences.size()); }
   double rowBytes(double columns) const;

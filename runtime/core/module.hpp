@@ -10,7 +10,7 @@
 namespace rnnc::runtime {
 
 /// Systems with a carry have at most this many states a lane.
-inline constexpr uint32_t maxCarryStates = 8;
+inline constexpr uint32_t maxCarryStates = 16;
 
 /// Where a tensor stands in the args of rnn_forward; -1: nowhere.
 struct TensorArgs {

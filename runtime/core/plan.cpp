@@ -1,6 +1,7 @@
 #include "core/plan.hpp"
 
 #include "core/bind.hpp"
+#include "core/carry_form.hpp"
 #include "core/status.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
@@ -41,11 +42,6 @@ void checkOptions(const rnn_plan_options& o) {
   }
   if (o.max_sweeps < 0) {
     invalid("max_sweeps is {}; it cannot be negative (0: as many as it takes)", o.max_sweeps);
-  }
-  if (o.max_sweeps > 0 && o.tolerance == 0) {
-    invalid("max_sweeps is {}, but tolerance 0 asks for the exact answer; give a tolerance above 0 "
-            "or no max_sweeps",
-            o.max_sweeps);
   }
   if (o.threads < 0 || o.threads > maxThreads) {
     invalid("threads is {}; it must be in 0..{} (0: all)", o.threads, maxThreads);
@@ -109,15 +105,20 @@ bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
   return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
 }
 
-ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
-                            const rnn_plan_options& options) {
+// `options` null: a map, whose steps all threads share anyway.
+ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t time,
+                            const rnn_plan_options* options) {
   const rnn_system_desc& desc = *system.desc;
   ScheduleRequest r;
   r.system = desc.name;
   r.lanes = system.lanes;
-  r.time = plan.time;
+  r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.diagonal = desc.diagonal != 0;
+  r.linear = desc.linear;
+  r.constant = desc.constant;
+  r.tolerance = plan.tolerance;
   r.sequences = sequencesOf(system, plan);
   r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
   r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
@@ -132,11 +133,16 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   }
   r.cost = desc.cost;
   r.cores = std::max(1u, std::thread::hardware_concurrency());
-  r.schedule = options.schedule;
-  r.vector = options.vector;
-  r.tiles = options.tiles;
-  r.chunk = options.chunk;
-  r.chunks = options.chunks;
+  if (!options) {
+    r.schedule = RNN_SCHEDULE_SEQUENTIAL;
+    return r;
+  }
+  r.schedule = options->schedule;
+  r.vector = options->vector;
+  r.tiles = options->tiles;
+  r.chunk = options->chunk;
+  r.chunks = options->chunks;
+  r.chunkHint = plan.table().solve.chunk;
   if (desc.carry == 0 && plan.table().systems > 1) {
     // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
     // nowhere else: what was asked of the others does not concern it.
@@ -148,25 +154,14 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan,
   return r;
 }
 
-// Terms of out = left * right inside the carry's pattern, which is closed under products.
-std::vector<CarryTerm> carryTerms(const rnn_system_desc& desc) {
+// Terms of a product of carries. A diagonal may be a large one.
+std::vector<CarryTerm> carryTerms(const SystemPlan& system) {
+  if (!system.dense) {
+    return productTerms(CarryForm(*system.desc));
+  }
   std::vector<CarryTerm> terms;
-  auto place = [&](uint32_t row, uint32_t column) -> int64_t {
-    for (uint32_t c = 0; c < desc.carry; ++c) {
-      if (desc.carry_index[2 * c] == row && desc.carry_index[2 * c + 1] == column) {
-        return c;
-      }
-    }
-    return -1;
-  };
-  for (uint32_t c = 0; c < desc.carry; ++c) {
-    for (uint32_t m = 0; m < desc.states; ++m) {
-      const int64_t a = place(desc.carry_index[2 * c], m);
-      const int64_t b = place(m, desc.carry_index[2 * c + 1]);
-      if (a >= 0 && b >= 0) {
-        terms.push_back({c, static_cast<uint32_t>(a), static_cast<uint32_t>(b)});
-      }
-    }
+  for (uint32_t i = 0; i < system.desc->carry; ++i) {
+    terms.push_back({i, i, i, 1});
   }
   return terms;
 }
@@ -200,8 +195,28 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
     system.groups += run.groups;
   }
   if (system.parallel) {
-    system.products = carryTerms(*system.desc);
+    system.products = carryTerms(system);
   }
+}
+
+// What the caller fixes, else what the module wishes, else the default.
+void takeTolerance(Plan& plan, const rnn_plan_options& options) {
+  const rnn_solve_hints& hints = plan.table().solve;
+  if (options.tolerance >= 0) {
+    plan.tolerance = options.tolerance;
+  } else if (hints.has_tolerance) {
+    plan.tolerance = hints.tolerance;
+  } else {
+    plan.tolerance = options.compute == RNN_F32 ? 4 * double(std::numeric_limits<float>::epsilon())
+                                                : 4 * std::numeric_limits<double>::epsilon();
+  }
+  if (options.max_sweeps > 0 && plan.tolerance == 0) {
+    invalid("max_sweeps is {}, but tolerance 0 asks for the exact answer; give a tolerance above 0 "
+            "or no max_sweeps",
+            options.max_sweeps);
+  }
+  const int64_t wished = plan.tolerance > 0 ? hints.max_sweeps : 0;
+  plan.maxSweeps = options.max_sweeps > 0 ? options.max_sweeps : wished;
 }
 
 void describe(Plan& plan) {
@@ -234,15 +249,12 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   plan->batch = options.batch;
   plan->time = options.time;
   plan->compute = options.compute;
-  plan->tolerance = options.tolerance >= 0       ? options.tolerance
-                    : options.compute == RNN_F32 ? 4 * double(std::numeric_limits<float>::epsilon())
-                                                 : 4 * std::numeric_limits<double>::epsilon();
-  plan->maxSweeps = options.max_sweeps;
+  takeTolerance(*plan, options);
   bindDims(*plan, options);
 
   bool anyCarry = false;
-  for (uint32_t i = 0; i < table.systems; ++i) {
-    anyCarry |= table.system[i].carry != 0;
+  for (const SystemPlan& system : plan->systems) {
+    anyCarry |= system.desc->carry != 0;
   }
   if (options.schedule == RNN_SCHEDULE_PARALLEL && !anyCarry) {
     fail(RNN_UNSUPPORTED,
@@ -251,8 +263,15 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
          table.system[0].name);
   }
   for (SystemPlan& system : plan->systems) {
-    const ScheduleRequest request = makeRequest(system, *plan, options);
+    const ScheduleRequest request = makeRequest(system, *plan, plan->time, &options);
     takeSchedule(system, *plan, chooseSchedule(request), request);
+  }
+  for (StagePlan& stage : plan->stages) {
+    if (stage.map.desc) {
+      const ScheduleRequest request =
+          makeRequest(stage.map, *plan, timeOf(*plan, stage.phase), nullptr);
+      takeSchedule(stage.map, *plan, chooseSchedule(request), request);
+    }
   }
   plan->arena = plan->module->context->arena(options.threads);
   plan->workspaceBytes = cpu::workspaceBytes(*plan);

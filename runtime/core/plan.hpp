@@ -22,9 +22,10 @@ struct GroupRun {
   Kernel kernel;
 };
 
-/// One term of the product of two carries: out[result] += left[a] * right[b].
+/// One term of the product of two carries: out[result] += times * left[a] * right[b].
 struct CarryTerm {
   uint32_t result, a, b;
+  int32_t times;
 };
 
 struct SystemPlan {
@@ -49,6 +50,30 @@ struct SystemPlan {
   bool tilesInParallel() const { return parallel && tiles == RNN_TILES_PARALLEL; }
 };
 
+struct ProductPart {
+  const rnn_product_part* desc = nullptr;
+  int64_t columns = 1; ///< of the weight that are not contracted
+};
+
+/// A product with its sizes known. The axes of every array are `heads` leading ones, then, where
+/// the array has it: a row (the sequence's own other axis), a column (the weight's), the contracted
+/// one.
+struct ProductPlan {
+  const rnn_product* desc = nullptr; ///< null: none
+  int64_t heads = 1, rows = 1, contracted = 1;
+  bool hasRow = false, hasColumn = false;
+  std::vector<ProductPart> parts;
+  /// The place of an axis in its array.
+  uint32_t sequenceRow = 0, sequenceContracted = 0, weightColumn = 0, weightContracted = 0,
+           resultRow = 0, resultColumn = 0;
+};
+
+struct StagePlan {
+  rnn_phase phase = RNN_PHASE_BEFORE;
+  SystemPlan map; ///< no desc: a product
+  ProductPlan product;
+};
+
 struct Plan {
   std::shared_ptr<const Module> module;
   int64_t batch = 0, time = 0;
@@ -57,13 +82,25 @@ struct Plan {
   int64_t maxSweeps = 0;
   std::vector<std::vector<int64_t>> tensorSizes; ///< of every tensor, without batch and time
   std::vector<SystemPlan> systems;
-  int64_t packedNumbers = 0; ///< shared params of all dense systems
+  std::vector<StagePlan> stages;
+  /// Of every tensor: nonzero where the workspace has room for all of its steps. Hoisted and
+  /// derived tensors, and states that a stage reads, for a caller that wants none or another type.
+  std::vector<uint8_t> kept;
+  int64_t packedNumbers = 0; ///< shared params of all dense systems and maps
   std::shared_ptr<tbb::task_arena> arena;
   size_t workspaceBytes = 0;
   rnn_plan_info info{};
 
   const rnn_module_table& table() const { return *module->table; }
 };
+
+/// Batch elements and steps that a stage runs over.
+inline int64_t batchOf(const Plan& plan, rnn_phase phase) {
+  return phase == RNN_PHASE_CALL ? 1 : plan.batch;
+}
+inline int64_t timeOf(const Plan& plan, rnn_phase phase) {
+  return phase == RNN_PHASE_CALL ? 1 : plan.time;
+}
 
 std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
                                      const rnn_plan_options& options);

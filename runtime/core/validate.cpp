@@ -1,4 +1,5 @@
 // The rules of module.h, checked once, so that nothing behind them needs to doubt a table.
+#include "core/carry_form.hpp"
 #include "core/module.hpp"
 #include "core/status.hpp"
 
@@ -20,6 +21,10 @@ struct SlotList {
   const rnn_slot* slots;
 };
 
+bool isResult(const SlotList& list) {
+  return list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT;
+}
+
 class Validator {
 public:
   explicit Validator(const rnn_module_table& table) : table_(table) {}
@@ -34,9 +39,11 @@ public:
       fail("there is no system");
     }
     for (uint32_t i = 0; i < table_.systems; ++i) {
-      system(i);
+      system(table_.system[i], i, nullptr);
     }
+    stages();
     resultsAreDisjoint();
+    hints(table_.solve);
   }
 
 private:
@@ -58,7 +65,7 @@ private:
       if (!names.insert(tensor.name).second) {
         fail("two tensors are called {}", tensor.name);
       }
-      if (tensor.role > RNN_ROLE_OUTPUT) {
+      if (tensor.role > RNN_ROLE_DERIVED) {
         fail("tensor {}: role {} is unknown", tensor.name, static_cast<unsigned>(tensor.role));
       }
       if (tensor.hidden && tensor.role != RNN_ROLE_STATE) {
@@ -73,6 +80,29 @@ private:
       for (uint32_t a = 0; a < tensor.rank; ++a) {
         dim(tensor.dims[a], tensor.sizes[a], tensor.name);
       }
+    }
+    for (uint32_t i = 0; i < table_.tensors; ++i) {
+      if (table_.tensor[i].start != 0) {
+        start(table_.tensor[i]);
+      }
+    }
+  }
+
+  // A learned initial state broadcasts to the state.
+  void start(const rnn_tensor_desc& state) const {
+    if (state.start > table_.tensors || table_.tensor[state.start - 1].role != RNN_ROLE_PARAM) {
+      fail("tensor {} starts from tensor {}, which is no param", state.name, state.start - 1);
+    }
+    const rnn_tensor_desc& param = table_.tensor[state.start - 1];
+    bool fits = state.role == RNN_ROLE_STATE && param.rank <= state.rank;
+    for (uint32_t a = 0; fits && a < param.rank; ++a) {
+      const uint32_t axis = state.rank - param.rank + a;
+      fits = param.sizes[a] == 1 ||
+             (param.sizes[a] == state.sizes[axis] &&
+              (param.sizes[a] != -1 || std::string_view(param.dims[a]) == state.dims[axis]));
+    }
+    if (!fits) {
+      fail("tensor {} cannot start from the param {}", state.name, param.name);
     }
   }
 
@@ -94,8 +124,8 @@ private:
     }
   }
 
-  void system(uint32_t index) {
-    const rnn_system_desc& system = table_.system[index];
+  // `stage`: of a map, else null.
+  void system(const rnn_system_desc& system, uint32_t index, const rnn_stage* stage) {
     if (!system.name) {
       fail("system {} has no name", index);
     }
@@ -109,9 +139,13 @@ private:
     for (uint32_t a = 0; a < system.lane_rank; ++a) {
       dim(system.lane_axes[a], system.lane_sizes[a], "a lane axis");
     }
-    if (system.states == 0) {
+    if (!stage && system.states == 0) {
       fail("there is no state");
     }
+    if (stage && (system.states || system.carry)) {
+      fail("a map has neither states nor a carry");
+    }
+    stage_ = stage;
     block(system);
     for (const SlotList& list :
          {SlotList{"state", RNN_ROLE_STATE, system.states, system.state_slots},
@@ -168,7 +202,7 @@ private:
     }
     for (uint32_t i = 0; i < list.count; ++i) {
       slot(system, list, i);
-      if (list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT) {
+      if (isResult(list)) {
         results_[list.slots[i].tensor].push_back(&list.slots[i]);
       }
     }
@@ -180,7 +214,7 @@ private:
       fail("{} slot {}: tensor {} of {}", list.what, index, slot.tensor, table_.tensors);
     }
     const rnn_tensor_desc& tensor = table_.tensor[slot.tensor];
-    if (tensor.role != list.role) {
+    if (!fits(tensor.role, list.role, stage_)) {
       fail("{} slot {}: tensor {} has another role", list.what, index, tensor.name);
     }
     if (slot.back != 0 && list.role != RNN_ROLE_INPUT) {
@@ -202,15 +236,28 @@ private:
       if (lane < 0 || static_cast<uint32_t>(lane) >= system.lane_rank) {
         fail("{} slot {}: lane axis {} of {}", list.what, index, lane, system.lane_rank);
       }
-      if (tensor.sizes[a] != system.lane_sizes[lane] ||
-          (tensor.sizes[a] == -1 && std::string_view(tensor.dims[a]) != system.lane_axes[lane])) {
-        fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name,
-             system.lane_axes[lane]);
-      }
+      laneAlong(system, list, index, a);
       used |= 1u << lane;
     }
-    if (list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT) {
+    if (isResult(list)) {
       everyLaneItsOwn(system, list, index, used);
+    }
+  }
+
+  // The lanes have the axis to themselves; of an input's or a param's they may be a part.
+  void laneAlong(const rnn_system_desc& system, const SlotList& list, uint32_t index,
+                 uint32_t a) const {
+    const rnn_slot& slot = list.slots[index];
+    const rnn_tensor_desc& tensor = table_.tensor[slot.tensor];
+    const char* axis = system.lane_axes[slot.lane_axis[a]];
+    const int64_t lanes = system.lane_sizes[slot.lane_axis[a]];
+    const bool isRead = list.role == RNN_ROLE_INPUT || list.role == RNN_ROLE_PARAM;
+    const bool isWhole = slot.at[a] == 0 && tensor.sizes[a] == lanes &&
+                         (lanes != -1 || std::string_view(tensor.dims[a]) == axis);
+    const bool isPart = isRead && lanes != -1 && tensor.sizes[a] != -1 && slot.at[a] >= 0 &&
+                        slot.at[a] <= tensor.sizes[a] - lanes;
+    if (!isWhole && !isPart) {
+      fail("{} slot {}: axis {} of {} is no lane axis {}", list.what, index, a, tensor.name, axis);
     }
   }
 
@@ -225,8 +272,129 @@ private:
     }
   }
 
+  // May a tensor of that role stand where `place` is asked for?
+  static bool fits(rnn_role role, rnn_role place, const rnn_stage* stage) {
+    const bool once = stage && stage->phase == RNN_PHASE_CALL;
+    switch (place) {
+    case RNN_ROLE_INPUT:
+      return !once && (role == RNN_ROLE_INPUT || role == RNN_ROLE_HOISTED ||
+                       (role == RNN_ROLE_STATE && stage && stage->phase == RNN_PHASE_AFTER));
+    case RNN_ROLE_PARAM:
+      return role == RNN_ROLE_PARAM || role == RNN_ROLE_DERIVED;
+    case RNN_ROLE_OUTPUT:
+      return once ? role == RNN_ROLE_DERIVED : role == RNN_ROLE_OUTPUT || role == RNN_ROLE_HOISTED;
+    default:
+      return role == place;
+    }
+  }
+
+  void stages() {
+    if (table_.stages && !table_.stage) {
+      fail("`stage` is null");
+    }
+    for (uint32_t i = 0; i < table_.stages; ++i) {
+      const rnn_stage& stage = table_.stage[i];
+      if (stage.phase > RNN_PHASE_AFTER || (i && stage.phase < table_.stage[i - 1].phase)) {
+        fail("stage {}: phase {} is unknown, or comes too late", i,
+             static_cast<unsigned>(stage.phase));
+      }
+      if ((stage.product == nullptr) == (stage.map == nullptr)) {
+        fail("stage {}: is either a product or a map", i);
+      }
+      if (stage.map) {
+        system(*stage.map, table_.systems + i, &stage);
+        stage_ = nullptr;
+      } else {
+        where_ = fmt::format("module {}, stage {}", table_.cell, i);
+        product(stage, *stage.product);
+        where_ = fmt::format("module {}", table_.cell);
+      }
+    }
+  }
+
+  const rnn_tensor_desc& operand(uint32_t index, rnn_role place, const rnn_stage& stage,
+                                 const char* what) const {
+    if (index >= table_.tensors) {
+      fail("{}: tensor {} of {}", what, index, table_.tensors);
+    }
+    if (!fits(table_.tensor[index].role, place, &stage)) {
+      fail("{}: tensor {} has another role", what, table_.tensor[index].name);
+    }
+    return table_.tensor[index];
+  }
+
+  void sameAxis(const rnn_tensor_desc& a, uint32_t axisOfA, const rnn_tensor_desc& b,
+                uint32_t axisOfB) const {
+    const int64_t size = a.sizes[axisOfA];
+    if (size != b.sizes[axisOfB] ||
+        (size == -1 && std::string_view(a.dims[axisOfA]) != b.dims[axisOfB])) {
+      fail("axis {} of {} is not axis {} of {}", axisOfA, a.name, axisOfB, b.name);
+    }
+  }
+
+  void product(const rnn_stage& stage, const rnn_product& product) {
+    const rnn_role role = stage.phase == RNN_PHASE_CALL ? RNN_ROLE_PARAM : RNN_ROLE_INPUT;
+    const rnn_tensor_desc& sequence = operand(product.sequence, role, stage, "sequence");
+    if (product.back && sequence.role != RNN_ROLE_INPUT) {
+      fail("sequence: only inputs can be delayed");
+    }
+    if (product.parts == 0 || !product.part) {
+      fail("there is no weight");
+    }
+    for (uint32_t i = 0; i < product.parts; ++i) {
+      const rnn_product_part& part = product.part[i];
+      const rnn_tensor_desc& weight = operand(part.weight, RNN_ROLE_PARAM, stage, "weight");
+      const rnn_tensor_desc& result = operand(part.result, RNN_ROLE_OUTPUT, stage, "result");
+      const rnn_tensor_desc& left = product.left ? sequence : weight;
+      const rnn_tensor_desc& right = product.left ? weight : sequence;
+      const uint32_t heads = product.heads;
+      if (left.rank != heads + 2 || (right.rank != heads + 2 && right.rank != heads + 1) ||
+          result.rank != right.rank) {
+        fail("{} @ {}: no product has these ranks", left.name, right.name);
+      }
+      for (uint32_t a = 0; a < heads; ++a) {
+        sameAxis(left, a, right, a);
+        sameAxis(left, a, result, a);
+      }
+      sameAxis(left, heads + 1, right, heads);
+      sameAxis(left, heads, result, heads);
+      if (right.rank == heads + 2) {
+        sameAxis(right, heads + 1, result, heads + 1);
+      }
+      bias(stage, product, part, result);
+      wholes_.push_back(part.result);
+    }
+  }
+
+  // The column is the last axis of what has a bias, and no row stands in front of it in the bias.
+  void bias(const rnn_stage& stage, const rnn_product& product, const rnn_product_part& part,
+            const rnn_tensor_desc& result) const {
+    if (part.bias == -1) {
+      return;
+    }
+    if (part.bias < -1) {
+      fail("bias: tensor {}", part.bias);
+    }
+    const rnn_tensor_desc& bias =
+        operand(static_cast<uint32_t>(part.bias), RNN_ROLE_PARAM, stage, "bias");
+    const bool matrix = result.rank == product.heads + 2;
+    if (bias.rank == 0 || bias.rank > result.rank || product.left != matrix ||
+        (matrix && bias.rank > 1)) {
+      fail("bias: {} does not have the last axes of {}", bias.name, result.name);
+    }
+    for (uint32_t a = 0; a < bias.rank; ++a) {
+      sameAxis(bias, a, result, result.rank - bias.rank + a);
+    }
+  }
+
   // Two slots are apart where some axis holds two different fixed indices.
   void resultsAreDisjoint() const {
+    std::set<uint32_t> wholes;
+    for (uint32_t tensor : wholes_) {
+      if (!wholes.insert(tensor).second || results_.count(tensor)) {
+        fail("{} is computed twice", table_.tensor[tensor].name);
+      }
+    }
     for (const auto& [tensor, slots] : results_) {
       const uint32_t rank = table_.tensor[tensor].rank;
       for (size_t i = 0; i < slots.size(); ++i) {
@@ -249,33 +417,69 @@ private:
     if (system.carry == 0) {
       return;
     }
-    if (!system.carry_index) {
-      fail("`carry_index` is null");
+    if (!system.carry_place) {
+      fail("`carry_place` is null");
+    }
+    for (uint32_t p = 0; system.diagonal && p < system.carry_places; ++p) {
+      if (system.carry_place[p].row != system.carry_place[p].column) {
+        fail("`carry_place` has ({}, {}), which is not on the diagonal", system.carry_place[p].row,
+             system.carry_place[p].column);
+      }
     }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);
     }
-    bool has[maxCarryStates][maxCarryStates] = {};
     int64_t last = -1;
-    for (uint32_t c = 0; c < system.carry; ++c) {
-      const uint32_t row = system.carry_index[2 * c];
-      const uint32_t column = system.carry_index[2 * c + 1];
-      const int64_t place = static_cast<int64_t>(row) * system.states + column;
-      if (row >= system.states || column >= system.states || place <= last) {
-        fail("`carry_index` is not a row-major list of places in a {0} x {0} block", system.states);
+    uint32_t known = 0;
+    for (uint32_t p = 0; p < system.carry_places; ++p) {
+      const rnn_carry_place& place = system.carry_place[p];
+      const int64_t at = static_cast<int64_t>(place.row) * system.states + place.column;
+      if (place.row >= system.states || place.column >= system.states || at <= last) {
+        fail("`carry_place` is not a row-major list of places in a {0} x {0} block", system.states);
       }
-      last = place;
-      has[row][column] = true;
+      last = at;
+      const bool isFirst = place.number == known;
+      known += isFirst;
+      if (place.number >= known || (place.sign != 1 && (isFirst || place.sign != -1))) {
+        fail("`carry_place` has number {} with sign {} at ({}, {}); numbers count from 0 by first "
+             "places, whose sign is 1",
+             place.number, place.sign, place.row, place.column);
+      }
     }
+    if (known != system.carry) {
+      fail("`carry_place` has {} numbers, `carry` says {}", known, system.carry);
+    }
+    closedForm(CarryForm(system));
+  }
+
+  // The identity and every product have the form.
+  void closedForm(const CarryForm& form) const {
+    const rnn_system_desc& system = form.desc();
+    std::vector<const rnn_carry_place*> first(system.carry);
     for (uint32_t i = 0; i < system.states; ++i) {
-      if (!has[i][i]) {
-        fail("`carry_index` lacks ({0}, {0})", i);
+      if (!form.at(i, i)) {
+        fail("`carry_place` lacks ({0}, {0})", i);
       }
       for (uint32_t j = 0; j < system.states; ++j) {
-        for (uint32_t l = 0; l < system.states; ++l) {
-          if (has[i][j] && has[j][l] && !has[i][l]) {
-            fail("`carry_index` has ({0}, {1}) and ({1}, {2}), but not ({0}, {2})", i, j, l);
-          }
+        const rnn_carry_place* place = form.at(i, j);
+        if (!place && !form.product(i, j).empty()) {
+          fail("`carry_place` lacks ({}, {}), which a product of two such matrices has", i, j);
+        }
+        if (!place) {
+          continue;
+        }
+        const rnn_carry_place*& other = first[place->number];
+        other = other ? other : place;
+        CarryForm::Sum sum = form.product(i, j);
+        for (auto& [factors, times] : sum) {
+          times *= place->sign;
+        }
+        if (sum != form.product(other->row, other->column) ||
+            (place != other &&
+             ((i == j) != (other->row == other->column) || (i == j && place->sign != 1)))) {
+          fail("`carry_place` has number {} at ({}, {}) and ({}, {}), where the identity or a "
+               "product of two such matrices differs",
+               place->number, other->row, other->column, i, j);
         }
       }
     }
@@ -286,6 +490,16 @@ private:
       if (!std::isfinite(value) || value < 0) {
         fail("`cost` holds {}", value);
       }
+    }
+  }
+
+  void hints(const rnn_solve_hints& solve) const {
+    if (solve.has_tolerance && (!std::isfinite(solve.tolerance) || solve.tolerance < 0)) {
+      fail("`solve` wishes the tolerance {}", solve.tolerance);
+    }
+    if (solve.max_sweeps < 0 || solve.chunk < 0) {
+      fail("`solve` wishes {} {}", solve.chunk < 0 ? "the chunk" : "max_sweeps",
+           solve.chunk < 0 ? solve.chunk : solve.max_sweeps);
     }
   }
 
@@ -316,6 +530,8 @@ private:
   std::string where_ = "module table";
   std::map<std::string_view, int64_t> dims_;
   std::map<uint32_t, std::vector<const rnn_slot*>> results_;
+  std::vector<uint32_t> wholes_;     ///< results of products
+  const rnn_stage* stage_ = nullptr; ///< of the map that is being looked at
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "cpu/columns.hpp"
 
+#include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"
 
 #include <algorithm>
@@ -105,7 +106,7 @@ void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t b
   const uint32_t rank = call_->plan.table().tensor[slot.tensor].rank;
   int64_t fixed = 0;
   for (uint32_t a = 0; a < rank; ++a) {
-    fixed += slot.lane_axis[a] == -1 ? slot.at[a] * strides[a] : 0;
+    fixed += slot.at[a] * strides[a];
   }
   for (int64_t j = 0; j < width_; ++j) {
     out[j] = fixed + index_[j] * batchStride;
@@ -122,18 +123,18 @@ void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t b
 
 template <class F>
 void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence) {
-  const int arg = call.plan.module->tensorArgs[slot.tensor].sequence;
+  const rnn_tensor& tensor = call.tensors[slot.tensor];
   sequence.data = nullptr;
-  if (arg < 0 || !call.args[arg].data) {
+  if (!tensor.data) {
     return;
   }
-  const rnn_tensor& tensor = call.args[arg];
+  const SequenceStrides strides = sequenceStrides(call.plan, slot.tensor, tensor);
   sequence.data = static_cast<char*>(tensor.data);
   sequence.dtype = tensor.dtype;
-  sequence.timeStride = tensor.strides[1];
+  sequence.timeStride = strides.time;
   sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
-  offsets(slot, tensor.strides + 2, tensor.strides[0], sequence.offset);
+  offsets(slot, strides.dims, strides.batch, sequence.offset);
   // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
   // their rows are the lane's steps.
   bool together = valid_ == width_ && elementSize(tensor.dtype) == int64_t(sizeof(F));
@@ -148,13 +149,9 @@ template <class F>
 void Columns<F>::bindParams(const Call& call) {
   for (uint32_t i = 0; i < desc_.params; ++i) {
     const rnn_slot& slot = desc_.param_slots[i];
-    const rnn_tensor& tensor = call.args[call.plan.module->tensorArgs[slot.tensor].sequence];
-    const char* data = static_cast<const char*>(tensor.data);
-    const int64_t size = elementSize(tensor.dtype);
+    const rnn_tensor& tensor = call.tensors[slot.tensor];
     offsets(slot, tensor.strides, 0, offset_);
-    for (int64_t j = 0; j < width_; ++j) {
-      params_[i * width_ + j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
-    }
+    loadColumns(tensor, params_ + i * width_);
   }
 }
 
@@ -165,16 +162,41 @@ void Columns<F>::initialState(F* state) {
     const int arg = call_->plan.module->tensorArgs[slot.tensor].initial;
     const rnn_tensor& tensor = call_->args[arg];
     F* to = state + i * width_;
-    if (!tensor.data) {
-      std::fill(to, to + width_, static_cast<F>(call_->plan.table().tensor[slot.tensor].fill));
-      continue;
-    }
-    const char* data = static_cast<const char*>(tensor.data);
-    offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
-    for (int64_t j = 0; j < width_; ++j) {
-      to[j] = loadElement<F>(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype);
+    const rnn_tensor_desc& desc = call_->plan.table().tensor[slot.tensor];
+    if (tensor.data) {
+      offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
+      loadColumns(tensor, to);
+    } else if (desc.start != 0) {
+      startFromParam(slot, desc.start - 1, to);
+    } else {
+      std::fill(to, to + width_, static_cast<F>(desc.fill));
     }
   }
+}
+
+// The elements of a tensor at `offset_`.
+template <class F>
+void Columns<F>::loadColumns(const rnn_tensor& tensor, F* to) const {
+  const char* data = static_cast<const char*>(tensor.data);
+  const int64_t size = elementSize(tensor.dtype);
+  for (int64_t j = 0; j < width_; ++j) {
+    to[j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
+  }
+}
+
+// A learned initial state: the same in every batch element, and along the axes that the param
+// lacks or has once.
+template <class F>
+void Columns<F>::startFromParam(const rnn_slot& slot, uint32_t param, F* to) {
+  const Plan& plan = call_->plan;
+  const rnn_tensor& tensor = call_->tensors[param];
+  const uint32_t missing = plan.table().tensor[slot.tensor].rank - plan.table().tensor[param].rank;
+  int64_t strides[RNN_MAX_RANK] = {};
+  for (uint32_t a = 0; a < tensor.rank; ++a) {
+    strides[missing + a] = plan.tensorSizes[param][a] == 1 ? 0 : tensor.strides[a];
+  }
+  offsets(slot, strides, 0, offset_);
+  loadColumns(tensor, to);
 }
 
 template <class F>
@@ -329,6 +351,12 @@ template <class F>
 void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite,
                        int64_t* unsolved) {
   run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, unsolved, true);
+}
+
+template <class F>
+void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
+  std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);
 }
 
 // Halves the stretch that holds the step; together the halves are no longer than the stretch.

@@ -17,7 +17,8 @@ namespace rnnc::runtime::cpu {
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
-  const void* packed; ///< numbers of the compute type: the shared params of dense systems
+  const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
+  const void* packed;        ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
 };
 
@@ -54,6 +55,9 @@ public:
   /// a Jacobian. `unsolved` ([width]) is written by systems with implicit steps alone.
   void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite, int64_t* unsolved);
 
+  /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
+  void jacobian(int64_t row, const F* start, F* carry);
+
   /// The step (0..steps-1) at which one of the columns `first`..`last`-1 has its first state that
   /// is not finite, given that there is one. Leaves all results alone.
   int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
@@ -83,6 +87,8 @@ private:
   void offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride, int64_t* out);
   void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
   void bindParams(const Call& call);
+  void loadColumns(const rnn_tensor& tensor, F* to) const;
+  void startFromParam(const rnn_slot& slot, uint32_t param, F* to);
   int64_t columnTime(int64_t row, int64_t column) const;
   /// Whether the kernel may read the input where it lies, from `row` on.
   bool isInPlace(const Sequence& input, int64_t row) const {

@@ -1,7 +1,10 @@
 #include "cpu/forward.hpp"
 
 #include "core/report.hpp"
+#include "cpu/map.hpp"
 #include "cpu/packing.hpp"
+#include "cpu/product.hpp"
+#include "cpu/sequences.hpp"
 #include "cpu/threads.hpp"
 #include "cpu/tiles_parallel.hpp"
 
@@ -15,16 +18,24 @@ bool isOneByOne(const SystemPlan& system) {
   return !system.tilesInParallel() || system.tileCount == 0;
 }
 
-// [report][tallies][packed params][what tiles in parallel keep][slices of the threads]
+// [report][tallies][packed params][tensors that no caller gives][what tiles in parallel keep, or a
+// product's weights][slices of the threads]
 template <class F>
 struct Workspace {
   ReportHeader* header;
   ThreadSlices threads;
   F* packed;
+  Sequences<F> sequences;
   char* shared;
   int64_t bytes;
 
-  Workspace(const Plan& plan, void* base) {
+  Workspace(const Plan& plan, void* base) : Workspace(plan, Carver(base)) {}
+
+private:
+  Workspace(const Plan& plan, Carver carver)
+      : header(carver.take<ReportHeader>(1)),
+        threads{nullptr, 0, carver.take<Tally>(plan.arena->max_concurrency())},
+        packed(carver.take<F>(plan.packedNumbers)), sequences(plan, carver) {
     const int concurrency = plan.arena->max_concurrency();
     int64_t sliceBytes = 0, sharedBytes = 0;
     for (const SystemPlan& system : plan.systems) {
@@ -37,11 +48,14 @@ struct Workspace {
         sharedBytes = std::max(sharedBytes, state.used());
       }
     }
-    Carver carver(base);
-    header = carver.take<ReportHeader>(1);
-    threads.tallies = carver.take<Tally>(concurrency);
+    for (const StagePlan& stage : plan.stages) {
+      const bool isMap = stage.map.desc != nullptr;
+      sliceBytes = std::max(sliceBytes, isMap ? Map<F>::sliceBytes(stage)
+                                              : Product<F>::sliceBytes(stage.product));
+      sharedBytes = std::max(sharedBytes, isMap ? 0 : Product<F>::packedBytes(stage.product));
+    }
+    sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
     threads.bytes = sliceBytes;
-    packed = carver.take<F>(plan.packedNumbers);
     shared = carver.take<char>(sharedBytes);
     threads.base = carver.take<char>(checkedProduct(sliceBytes, concurrency, "the workspace"));
     bytes = carver.used();
@@ -107,14 +121,35 @@ std::string laneText(const Plan& plan, const Unsolved& at) {
   return text;
 }
 
+// The stages of a phase, one after the other; each on all threads.
+template <class F>
+void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase) {
+  const ThreadSlices& threads = workspace.threads;
+  for (const StagePlan& stage : call.plan.stages) {
+    if (stage.phase != phase) {
+      continue;
+    }
+    if (stage.map.desc) {
+      Map<F>::run(call, stage, workspace.packed, threads.base, threads.bytes);
+    } else {
+      Product<F>::run(call, stage, workspace.shared, threads.base, threads.bytes);
+    }
+  }
+}
+
 template <class F>
 rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
-  const Workspace<F> workspace(plan, base);
+  Workspace<F> workspace(plan, base);
   const int concurrency = plan.arena->max_concurrency();
-  Call call{plan, args, workspace.packed, Progress(workspace.header->progress)};
+  Call call{plan, args, workspace.sequences.bind(args), workspace.packed,
+            Progress(workspace.header->progress)};
   call.progress.begin(totalSteps(plan));
-  packShared(plan, args, workspace.packed);
   workspace.header->magic = 0;
+  runStages<F>(call, workspace, RNN_PHASE_CALL);
+  runStages<F>(call, workspace, RNN_PHASE_BEFORE);
+  for (const SystemPlan& system : plan.systems) {
+    packShared(call, system, workspace.packed);
+  }
   std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
   solveOneByOne<F>(call, workspace.threads);
   for (const SystemPlan& system : plan.systems) {
@@ -123,6 +158,8 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
       TilesInParallel<F>(system, carver).solve(call, workspace.threads);
     }
   }
+  runStages<F>(call, workspace, RNN_PHASE_AFTER);
+  workspace.sequences.copyToCaller(args);
   Tally total;
   for (int slot = 0; slot < concurrency; ++slot) {
     total.add(workspace.threads.tallies[slot]);

@@ -69,6 +69,7 @@ template <class F>
 void GroupSolver<F>::bind(const Call& call, int64_t group) {
   call_ = &call;
   prediction_ = {};
+  scratch_.powerSteps = 0; // other columns have other params
   if (system_.chunksInVectors()) {
     lanes_.bind(call, system_.runs.front().kernel, group, 1);
     chunks_.bind(call, system_.chunkKernel, group, 1);

@@ -14,6 +14,7 @@ void LanesTile<F>::begin(const TileFrame& frame, const F* start) {
   for (int64_t w = 0; w < count; ++w) {
     std::memcpy(this->startOf(w), start, sizeof(F) * this->stateSize());
     this->s_.dirty[w] = 1;
+    this->s_.known[w] = 0;
   }
   std::fill(this->s_.agreed, this->s_.agreed + this->columns_.width(), BitsOf<F>(0));
   countWaiting();

@@ -41,20 +41,17 @@ F* packOne(const Plan& plan, const rnn_tensor& tensor, const rnn_slot& slot, F* 
 } // namespace
 
 template <class F>
-void packShared(const Plan& plan, const rnn_tensor* args, F* to) {
-  for (const SystemPlan& system : plan.systems) {
-    if (!system.dense || system.lanes == 0 || plan.time == 0) {
-      continue;
-    }
-    F* next = to + system.packedOffset;
-    for (const rnn_slot& slot : system.dense->shared) {
-      const int arg = plan.module->tensorArgs[slot.tensor].sequence;
-      next = packOne(plan, args[arg], slot, next);
-    }
+void packShared(const Call& call, const SystemPlan& system, F* to) {
+  if (!system.dense || system.lanes == 0) {
+    return;
+  }
+  F* next = to + system.packedOffset;
+  for (const rnn_slot& slot : system.dense->shared) {
+    next = packOne(call.plan, call.tensors[slot.tensor], slot, next);
   }
 }
 
-template void packShared<float>(const Plan&, const rnn_tensor*, float*);
-template void packShared<double>(const Plan&, const rnn_tensor*, double*);
+template void packShared<float>(const Call&, const SystemPlan&, float*);
+template void packShared<double>(const Call&, const SystemPlan&, double*);
 
 } // namespace rnnc::runtime::cpu

@@ -5,9 +5,9 @@
 
 namespace rnnc::runtime::cpu {
 
-/// Copies the shared params of every dense system to `to` (plan.packedNumbers numbers), row-major,
-/// converted to the compute type.
+/// Copies the shared params of a dense system to its place in `to` (plan.packedNumbers numbers),
+/// row-major, converted to the compute type. They must have their values.
 template <class F>
-void packShared(const Plan& plan, const rnn_tensor* args, F* to);
+void packShared(const Call& call, const SystemPlan& system, F* to);
 
 } // namespace rnnc::runtime::cpu

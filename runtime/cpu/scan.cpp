@@ -13,12 +13,14 @@ template <class F>
 void applyCarry(const CarryPattern& pattern, const F* carry, const F* defect, int64_t width,
                 F* product) {
   std::fill(product, product + pattern.states * width, F(0));
-  for (uint32_t c = 0; c < pattern.carry; ++c) {
-    const F* a = carry + c * width;
-    const F* d = defect + pattern.column(c) * width;
-    F* row = product + pattern.row(c) * width;
+  for (uint32_t p = 0; p < pattern.places; ++p) {
+    const rnn_carry_place& place = pattern.place[p];
+    const F* a = carry + place.number * width;
+    const F* d = defect + place.column * width;
+    F* row = product + place.row * width;
+    const F sign = F(place.sign);
     for (int64_t j = 0; j < width; ++j) {
-      row[j] += guardedTerm(a[j], d[j]);
+      row[j] += guardedTerm(sign * a[j], d[j]);
     }
   }
 }
@@ -106,7 +108,7 @@ F worstMismatchAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
 
 template <class F>
 Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks,
-                      F* defect, uint8_t* dirty) {
+                      F* defect, F* product, uint8_t* dirty) {
   const int64_t width = vectors.width;
   const uint32_t states = pattern.states;
   Changes changes;
@@ -116,9 +118,11 @@ Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
     const F* carry = vectors.carry + v * pattern.carry * width + j;
     const F* end = vectors.end + v * states * width + j;
     F* start = vectors.start + nextV * states * width + nextJ;
-    F product[maxCarryStates] = {};
-    for (uint32_t c = 0; c < pattern.carry; ++c) {
-      product[pattern.row(c)] += guardedTerm(carry[c * width], defect[pattern.column(c)]);
+    std::fill(product, product + states, F(0));
+    for (uint32_t p = 0; p < pattern.places; ++p) {
+      const rnn_carry_place& place = pattern.place[p];
+      product[place.row] +=
+          guardedTerm(F(place.sign) * carry[place.number * width], defect[place.column]);
     }
     bool changed = false;
     for (uint32_t i = 0; i < states; ++i) {
@@ -152,8 +156,9 @@ void compose(const std::vector<CarryTerm>& products, const CarryPattern& pattern
     const F* a = left + term.a * leftStride;
     const F* b = carry + term.b * columns;
     F* out = room + term.result * columns;
+    const F times = F(term.times);
     for (int64_t j = 0; j < columns; ++j) {
-      out[j] += ((a[j] == 0) | (b[j] == 0)) ? F(0) : a[j] * b[j];
+      out[j] += ((a[j] == 0) | (b[j] == 0)) ? F(0) : times * a[j] * b[j];
     }
   }
   std::memcpy(carry, room, sizeof(F) * pattern.carry * columns);
@@ -164,7 +169,7 @@ void compose(const std::vector<CarryTerm>& products, const CarryPattern& pattern
   template Changes correct(const CarryPattern&, const ChunkVectors<F>&, int64_t, const BitsOf<F>*, \
                            F*, F*, uint8_t*);                                                      \
   template F worstMismatchAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t);            \
-  template Changes correctAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*,         \
+  template Changes correctAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*, F*,     \
                                  uint8_t*);                                                        \
   template void compose(const std::vector<CarryTerm>&, const CarryPattern&, int64_t, const F*,     \
                         int64_t, F*, F*);

@@ -52,15 +52,14 @@ inline bool isUsable(F product) {
   return std::fabs(product) <= std::numeric_limits<F>::max() && product != 0;
 }
 
-/// Row and column of the carry's numbers.
+/// Where the carry's numbers stand.
 struct CarryPattern {
-  uint32_t states, carry;
-  const uint32_t* index; ///< [carry][2]
+  uint32_t states, carry, places;
+  const rnn_carry_place* place; ///< [places]
 
   explicit CarryPattern(const rnn_system_desc& desc)
-      : states(desc.states), carry(desc.carry), index(desc.carry_index) {}
-  uint32_t row(uint32_t c) const { return index[2 * c]; }
-  uint32_t column(uint32_t c) const { return index[2 * c + 1]; }
+      : states(desc.states), carry(desc.carry), places(desc.carry_places), place(desc.carry_place) {
+  }
 };
 
 /// Chunks one after the other, each a vector of lanes: [chunk][state][width] and
@@ -102,10 +101,10 @@ template <class F>
 F worstMismatchAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks);
 
 /// `defect` ([states]) is the first chunk's d. Sets dirty[v] where a start in vector v changed.
-/// Columns past the last chunk follow it.
+/// Columns past the last chunk follow it. `product` is room for [states].
 template <class F>
 Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks,
-                      F* defect, uint8_t* dirty);
+                      F* defect, F* product, uint8_t* dirty);
 
 /// carry = left * carry, over the `products` of the pattern: `columns` columns each,
 /// [carry][columns]; rows of `left` are `leftStride` apart. `room` is for one more carry. The guard

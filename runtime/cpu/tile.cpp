@@ -1,6 +1,7 @@
 #include "cpu/tile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace rnnc::runtime::cpu {
@@ -23,9 +24,49 @@ void Tile<F>::load(int64_t vector) {
   }
 }
 
+/// For a carry that is wanted. A Jacobian that depends on no state gives the same product from any
+/// start, so that the first sweep's stays right; one that is constant in time needs no sweep.
+template <class F>
+bool Tile<F>::needsJacobian(int64_t vector) {
+  const rnn_system_desc& desc = *system_.desc;
+  if (!desc.linear) {
+    return true;
+  }
+  const bool known = s_.known[vector];
+  s_.known[vector] = 1;
+  if (!known && desc.constant) {
+    takePower(vector);
+  }
+  return !known && !desc.constant;
+}
+
+/// The product over a chunk is a power of the Jacobian, by squaring: once for these columns and
+/// each length of chunk.
+template <class F>
+void Tile<F>::takePower(int64_t vector) {
+  const int64_t steps = stepsOf(vector), width = columns_.width();
+  const size_t bytes = sizeof(F) * pattern_.carry * width;
+  if (scratch_.powerSteps != steps) {
+    if (scratch_.powerSteps == 0) {
+      columns_.jacobian(rowOf(vector), startOf(vector), scratch_.jacobian);
+    }
+    scratch_.powerSteps = steps;
+    std::memcpy(scratch_.power, scratch_.jacobian, bytes);
+    for (int64_t bit = int64_t(1) << (std::bit_width(uint64_t(steps)) - 1); bit > 1;) {
+      bit /= 2;
+      extendCarry(width, scratch_.power, width, scratch_.power);
+      if (steps & bit) {
+        extendCarry(width, scratch_.jacobian, width, scratch_.power);
+      }
+    }
+  }
+  std::memcpy(carryOf(vector), scratch_.power, bytes);
+}
+
 template <class F>
 void Tile<F>::shootVector(int64_t vector, bool withCarry) {
   load(vector);
+  withCarry = withCarry && needsJacobian(vector);
   std::memcpy(endOf(vector), startOf(vector), sizeof(F) * stateSize());
   columns_.shoot(rowOf(vector), stepsOf(vector), endOf(vector),
                  withCarry ? carryOf(vector) : nullptr, finiteOf(vector), unsolvedOf(vector));

@@ -19,6 +19,7 @@ struct TileState {
   int64_t* unsolved; ///< [vectors][width] with implicit steps
   BitsOf<F>* agreed; ///< [width], nonzero: the lane's starts are final
   uint8_t* dirty;    ///< [vectors] the start changed since the last shoot
+  uint8_t* known;    ///< [vectors] the carry is right whatever the starts are
 
   TileState(const rnn_system_desc& desc, int64_t vectors, int64_t width, Carver& carver)
       : start(carver.take<F>(vectors * desc.states * width)),
@@ -26,7 +27,8 @@ struct TileState {
         carry(carver.take<F>(vectors * desc.carry * width)),
         finite(carver.take<F>(vectors * width)),
         unsolved(carver.take<int64_t>(desc.implicit ? vectors * width : 0)),
-        agreed(carver.take<BitsOf<F>>(width)), dirty(carver.take<uint8_t>(vectors)) {}
+        agreed(carver.take<BitsOf<F>>(width)), dirty(carver.take<uint8_t>(vectors)),
+        known(carver.take<uint8_t>(vectors)) {}
 };
 
 /// What a solve needs and leaves nothing in.
@@ -35,13 +37,21 @@ struct TileScratch {
   F* worst;        ///< [width]
   F* defect;       ///< [states][width]
   F* product;      ///< [max(states, carry)][width]
+  F* walkEnd;      ///< [states] of the last chunk that was run alone
   uint8_t* shot;   ///< [vectors] in this solve
   uint8_t* loaded; ///< [vectors] into the stage in this solve
+  // Of a system whose Jacobian is constant in time; [carry][width].
+  F* jacobian;
+  F* power;               ///< of the Jacobian
+  int64_t powerSteps = 0; ///< its exponent; 0: none yet for these columns
 
   TileScratch(const rnn_system_desc& desc, int64_t vectors, int64_t width, Carver& carver)
       : worst(carver.take<F>(width)), defect(carver.take<F>(desc.states * width)),
         product(carver.take<F>(std::max(desc.states, desc.carry) * width)),
-        shot(carver.take<uint8_t>(vectors)), loaded(carver.take<uint8_t>(vectors)) {}
+        walkEnd(carver.take<F>(desc.states)), shot(carver.take<uint8_t>(vectors)),
+        loaded(carver.take<uint8_t>(vectors)),
+        jacobian(carver.take<F>(desc.constant ? desc.carry * width : 0)),
+        power(carver.take<F>(desc.constant ? desc.carry * width : 0)) {}
 };
 
 /// Where a tile lies in time.
@@ -82,6 +92,8 @@ protected:
   void setRows(const TileFrame& frame, int64_t vectors, int64_t chunkSteps, int64_t rows);
   void load(int64_t vector);
   void shootVector(int64_t vector, bool withCarry);
+  bool needsJacobian(int64_t vector);
+  void takePower(int64_t vector);
   /// carry = left * carry, with the scratch as room.
   void extendCarry(int64_t columns, const F* left, int64_t leftStride, F* carry) {
     compose(system_.products, pattern_, columns, left, leftStride, carry, scratch_.product);
@@ -169,7 +181,6 @@ private:
   Columns<F>& alone_;
   F* aloneState_;
   int64_t walkedFrom_ = 0; ///< chunks from here on were run one after the other
-  F walkEnd_[maxCarryStates] = {};
 };
 
 } // namespace rnnc::runtime::cpu

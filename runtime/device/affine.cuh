@@ -2,7 +2,7 @@
 //
 // The product of the Jacobians of a chunk is a matrix whose pattern is closed (pattern.cuh), so
 // full, triangular, diagonal and any other block are one code: what is identically zero costs
-// nothing.
+// nothing, and what stands in several places is computed once.
 #pragma once
 
 #include "rnn/cell.cuh"
@@ -40,6 +40,11 @@ __device__ inline bool finite(real x) {
   return magnitude(x) <= limits<real>::largest();
 }
 
+template <int sign, class real>
+__device__ inline real with_sign(real number) {
+  return sign < 0 ? -number : number;
+}
+
 namespace detail {
 /// Is m the first term of (left * right) at (i, j)? Only asked of places that have one.
 template <class Left, class Right>
@@ -53,18 +58,19 @@ constexpr bool first_term(int i, int j, int m) {
 }
 } // namespace detail
 
-/// product = jacobian * carry.
+/// product = jacobian * carry: each number once, at its first place.
 template <class Entries, class Carry, class real>
 __device__ inline void multiply(const real (&jacobian)[Entries::size],
                                 const real (&carry)[Carry::size], real (&product)[Carry::size]) {
   constexpr int k = Carry::states;
   each<k * k>([&](auto ij) {
     constexpr int i = decltype(ij)::value / k, j = decltype(ij)::value % k;
-    if constexpr (Carry::contains(i, j)) {
+    if constexpr (Carry::contains(i, j) && Carry::first(i, j)) {
       real sum = 0;
       each<k>([&](auto m) {
         if constexpr (Entries::contains(i, m.value) && Carry::contains(m.value, j)) {
-          const real a = jacobian[Entries::position(i, m.value)];
+          constexpr int sign = Entries::sign(i, m.value) * Carry::sign(m.value, j);
+          const real a = with_sign<sign>(jacobian[Entries::position(i, m.value)]);
           const real b = carry[Carry::position(m.value, j)];
           sum = detail::first_term<Entries, Carry>(i, j, m.value) ? a * b : fused(a, b, sum);
         }
@@ -80,10 +86,12 @@ __device__ inline void widen(const real (&jacobian)[Entries::size], real (&carry
   constexpr int k = Carry::states;
   each<k * k>([&](auto ij) {
     constexpr int i = decltype(ij)::value / k, j = decltype(ij)::value % k;
-    if constexpr (Entries::contains(i, j)) {
-      carry[Carry::position(i, j)] = jacobian[Entries::position(i, j)];
-    } else if constexpr (Carry::contains(i, j)) {
-      carry[Carry::position(i, j)] = real(0);
+    if constexpr (Carry::contains(i, j) && Carry::first(i, j)) {
+      real number = 0;
+      if constexpr (Entries::contains(i, j)) {
+        number = with_sign<Entries::sign(i, j)>(jacobian[Entries::position(i, j)]);
+      }
+      carry[Carry::position(i, j)] = number;
     }
   });
 }
@@ -94,7 +102,7 @@ __device__ inline void identity(real (&carry)[Carry::size]) {
   constexpr int k = Carry::states;
   each<k * k>([&](auto ij) {
     constexpr int i = decltype(ij)::value / k, j = decltype(ij)::value % k;
-    if constexpr (Carry::contains(i, j)) {
+    if constexpr (Carry::contains(i, j) && Carry::first(i, j)) {
       carry[Carry::position(i, j)] = real(i == j ? 1 : 0);
     }
   });
@@ -107,7 +115,9 @@ __device__ inline real apply_row(A&& carry, const real (&defect)[Carry::states])
   real sum = 0;
   each<Carry::states>([&](auto j) {
     if constexpr (Carry::contains(i, j.value)) {
-      const real term = carry(constant<Carry::position(i, j.value)>()) * defect[j];
+      const real a =
+          with_sign<Carry::sign(i, j.value)>(carry(constant<Carry::position(i, j.value)>()));
+      const real term = a * defect[j];
       sum += defect[j] == real(0) ? real(0) : term;
     }
   });

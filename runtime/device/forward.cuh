@@ -8,8 +8,8 @@
 //       using stored = rnn::indices<0, ...>;        // states that a caller may want
 //       using reads = rnn::reads<rnn::read<source, back>, ...>; // only with earlier inputs,
 //       static __device__ void before(real (&fill)[inputs]);    // as this: what they are before 0
-//       using entries = rnn::pattern<states, ...>;  // what step_jacobian yields
-//       using carry = rnn::pattern<states, ...>;    // its reflexive transitive closure
+//       using entries = rnn::pattern<states, ...>;  // where step_jacobian's numbers stand
+//       using carry = rnn::pattern<states, ...>;    // the form of a product of such matrices
 //       static __device__ void step(const real (&state)[], const real (&input)[],
 //                                   const real (&param)[], real (&next)[], real (&output)[]);
 //       static __device__ void step_jacobian(the same, real (&jacobian)[entries::size]);

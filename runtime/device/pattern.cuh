@@ -54,33 +54,69 @@ struct indices {
   static constexpr bool contains(int n) { return ((numbers == n) || ... || false); }
 };
 
-/// A place of a matrix.
-template <int i, int j>
+/// A place of a matrix: `sign` times number n of its numbers; without n, of one of its own.
+template <int i, int j, int n = -1, int s = 1>
 struct at {
-  enum { row = i, column = j };
+  enum { row = i, column = j, number = n, sign = s };
 };
 
 /// The places of a k x k matrix that are not identically zero, row-major. The numbers of such a
-/// matrix are an array of length `size`.
+/// matrix are an array of length `size`; places that hold the same one share it. Either all places
+/// name their number, counted by first places, or none does.
 template <int k, class... places>
 struct pattern {
-  enum { states = k, size = sizeof...(places) };
+  enum { states = k };
 
-  static constexpr int position(int i, int j) {
-    return ((places::row * k + places::column < i * k + j ? 1 : 0) + ... + 0);
+private:
+  /// Number and sign of every place; sign 0: not there.
+  struct table {
+    int number[k * k], sign[k * k];
+    int size;
+  };
+  static constexpr table all() {
+    table t = {};
+    int next = 0;
+    const auto add = [&](int place, int named, int sign) {
+      t.number[place] = named >= 0 ? named : next;
+      t.sign[place] = sign;
+      next = t.number[place] >= next ? t.number[place] + 1 : next;
+    };
+    (add(places::row * k + places::column, places::number, places::sign), ...);
+    t.size = next;
+    return t;
   }
-  static constexpr bool contains(int i, int j) {
-    return ((places::row == i && places::column == j) || ... || false);
+
+public:
+  enum { size = all().size };
+
+  static constexpr bool contains(int i, int j) { return sign(i, j) != 0; }
+  /// The number at a place that is there, and its sign.
+  static constexpr int position(int i, int j) { return all().number[i * k + j]; }
+  static constexpr int sign(int i, int j) { return all().sign[i * k + j]; }
+  /// Is it the first place of its number?
+  static constexpr bool first(int i, int j) {
+    const table t = all();
+    return first_of(t, t.number[i * k + j]) == i * k + j;
   }
-  /// Transitively closed, and the diagonal is there: a product of two has the pattern again.
+  /// The identity and a product of two such matrices are such matrices.
   static constexpr bool closed() {
-    for (int i = 0; i < k; ++i) {
-      for (int j = 0; j < k; ++j) {
-        for (int m = 0; m < k; ++m) {
-          if (!contains(i, i) || (contains(i, m) && contains(m, j) && !contains(i, j))) {
-            return false;
-          }
-        }
+    const table t = all();
+    for (int place = 0; place < k * k; ++place) {
+      const int i = place / k, j = place % k;
+      const int other = t.sign[place] ? first_of(t, t.number[place]) : place;
+      // How often a product has left number a times right number b: the same at both places.
+      int terms[size * size] = {};
+      bool none = i != j;
+      for (int m = 0; m < k; ++m) {
+        const int left = i * k + m, right = m * k + j;
+        const int left_too = other / k * k + m, right_too = m * k + other % k;
+        none = none && t.sign[left] * t.sign[right] == 0;
+        terms[t.number[left] * size + t.number[right]] += t.sign[left] * t.sign[right];
+        terms[t.number[left_too] * size + t.number[right_too]] -=
+            t.sign[place] * t.sign[left_too] * t.sign[right_too];
+      }
+      if (t.sign[place] == 0 ? !none : !vanish(terms) || !alike_in_identity(t, place, other)) {
+        return false;
       }
     }
     return true;
@@ -89,6 +125,27 @@ struct pattern {
   template <class Other>
   static constexpr bool within() {
     return (Other::contains(places::row, places::column) && ... && true);
+  }
+
+private:
+  static constexpr int first_of(const table& t, int number) {
+    int place = 0;
+    while (t.sign[place] == 0 || t.number[place] != number) {
+      ++place;
+    }
+    return place;
+  }
+  static constexpr bool vanish(const int (&terms)[size * size]) {
+    for (int term : terms) {
+      if (term != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+  static constexpr bool alike_in_identity(const table& t, int place, int other) {
+    const bool is_one = place % (k + 1) == 0;
+    return is_one == (other % (k + 1) == 0) && (!is_one || t.sign[place] == 1);
   }
 };
 

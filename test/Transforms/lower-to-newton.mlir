@@ -147,3 +147,122 @@ rnn.cell @Reductions {
     rnn.set_state @h, %3 : !rnn.array<[d, 3]>
   }
 }
+
+// -----
+
+// A part of an input runs with the lanes from its first element on.
+// CHECK-LABEL: newton.cell @Packed
+// CHECK: lanes ["2"] states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
+// CHECK-SAME: inputs [#newton.slot<@x, lanes = [0], at = [1], back = 0>, #newton.slot<@x, lanes = [0], at = [3], back = 0>]
+rnn.cell @Packed {
+  rnn.input @x : !rnn.array<[5]>
+  rnn.state @h : !rnn.array<[2]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[2]>
+    %x = rnn.input_at @x[0] : !rnn.array<[5]>
+    %tail = rnn.slice %x axis 0 from 1 : !rnn.array<[5]> -> !rnn.array<[4]>
+    %a = rnn.slice %tail axis 0 from 0 : !rnn.array<[4]> -> !rnn.array<[2]>
+    %b = rnn.slice %tail axis 0 from 2 : !rnn.array<[4]> -> !rnn.array<[2]>
+    %0 = rnn.binary mul %a, %h : (!rnn.array<[2]>, !rnn.array<[2]>) -> !rnn.array<[2]>
+    %1 = rnn.binary add %0, %b : (!rnn.array<[2]>, !rnn.array<[2]>) -> !rnn.array<[2]>
+    rnn.set_state @h, %1 : !rnn.array<[2]>
+  }
+}
+
+// -----
+
+// A cut of a state makes its axis part of the block; so does joining, whatever is joined.
+// CHECK-LABEL: newton.cell @Rotated
+// CHECK: lanes ["d"] states [#newton.slot<@h, lanes = [0, -1], at = [0, 0], back = 0>, #newton.slot<@h, lanes = [0, -1], at = [0, 1], back = 0>]
+// CHECK: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32):
+// CHECK-NEXT: newton.yield %[[B]], %[[A]] : f32, f32
+rnn.cell @Rotated {
+  rnn.dim_decl @d
+  rnn.state @h : !rnn.array<[d, 2]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[d, 2]>
+    %a = rnn.slice %h axis 1 from 0 : !rnn.array<[d, 2]> -> !rnn.array<[d, 1]>
+    %b = rnn.slice %h axis 1 from 1 : !rnn.array<[d, 2]> -> !rnn.array<[d, 1]>
+    %0 = rnn.concat %b, %a axis 1 : (!rnn.array<[d, 1]>, !rnn.array<[d, 1]>) -> !rnn.array<[d, 2]>
+    rnn.set_state @h, %0 : !rnn.array<[d, 2]>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: newton.cell @Joined
+// CHECK: newton.system @Joined_h : f32 lanes [] states [#newton.slot<@h, lanes = [-1], at = [0], back = 0>, #newton.slot<@h, lanes = [-1], at = [1], back = 0>]
+// CHECK-SAME: inputs [#newton.slot<@x, lanes = [-1], at = [0], back = 0>, #newton.slot<@y, lanes = [-1], at = [0], back = 0>]
+rnn.cell @Joined {
+  rnn.input @x : !rnn.array<[1]>
+  rnn.input @y : !rnn.array<[1]>
+  rnn.state @h : !rnn.array<[2]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[2]>
+    %x = rnn.input_at @x[0] : !rnn.array<[1]>
+    %y = rnn.input_at @y[0] : !rnn.array<[1]>
+    %both = rnn.concat %x, %y axis 0 : (!rnn.array<[1]>, !rnn.array<[1]>) -> !rnn.array<[2]>
+    %0 = rnn.binary add %h, %both : (!rnn.array<[2]>, !rnn.array<[2]>) -> !rnn.array<[2]>
+    rnn.set_state @h, %0 : !rnn.array<[2]>
+  }
+}
+
+// -----
+
+// An outer product keeps the axes of both sides apart: all of a matrix-valued state is lanes.
+// CHECK-LABEL: newton.cell @Outer
+// CHECK: lanes ["d", "n"] states [#newton.slot<@S, lanes = [0, 1], at = [0, 0], back = 0>]
+// CHECK-SAME: inputs [#newton.slot<@u, lanes = [0], at = [0], back = 0>, #newton.slot<@v, lanes = [1], at = [0], back = 0>]
+rnn.cell @Outer {
+  rnn.dim_decl @d
+  rnn.dim_decl @n
+  rnn.input @u : !rnn.array<[d]>
+  rnn.input @v : !rnn.array<[n]>
+  rnn.state @S : !rnn.array<[d, n]>
+  rnn.step {
+    %S = rnn.state_at @S[1] : !rnn.array<[d, n]>
+    %u = rnn.input_at @u[0] : !rnn.array<[d]>
+    %v = rnn.input_at @v[0] : !rnn.array<[n]>
+    %column = rnn.expand %u axis 1 : !rnn.array<[d]> -> !rnn.array<[d, 1]>
+    %row = rnn.expand %v axis 0 : !rnn.array<[n]> -> !rnn.array<[1, n]>
+    %uv = rnn.binary mul %column, %row : (!rnn.array<[d, 1]>, !rnn.array<[1, n]>) -> !rnn.array<[d, n]>
+    %0 = rnn.binary add %S, %uv : (!rnn.array<[d, n]>, !rnn.array<[d, n]>) -> !rnn.array<[d, n]>
+    rnn.set_state @S, %0 : !rnn.array<[d, n]>
+  }
+}
+
+// -----
+
+// What a state is multiplied with itself by couples its axis: off the diagonal two places meet.
+// CHECK-LABEL: newton.cell @Square
+// CHECK: newton.system @Square_h : f32 lanes [] states [#newton.slot<@h, lanes = [-1], at = [0], back = 0>, #newton.slot<@h, lanes = [-1], at = [1], back = 0>]
+// CHECK-SAME: outputs [#newton.slot<@y, lanes = [-1, -1], at = [0, 0], back = 0>, #newton.slot<@y, lanes = [-1, -1], at = [0, 1], back = 0>,
+rnn.cell @Square {
+  rnn.state @h : !rnn.array<[2]>
+  rnn.output @y : !rnn.array<[2, 2]>
+  rnn.step {
+    %h = rnn.state_at @h[1] : !rnn.array<[2]>
+    %column = rnn.expand %h axis 1 : !rnn.array<[2]> -> !rnn.array<[2, 1]>
+    %row = rnn.expand %h axis 0 : !rnn.array<[2]> -> !rnn.array<[1, 2]>
+    %hh = rnn.binary mul %column, %row : (!rnn.array<[2, 1]>, !rnn.array<[1, 2]>) -> !rnn.array<[2, 2]>
+    rnn.set_state @h, %h : !rnn.array<[2]>
+    rnn.set_output @y, %hh : !rnn.array<[2, 2]>
+  }
+}
+
+// -----
+
+// A transpose lets two axes of a state meet.
+// CHECK-LABEL: newton.cell @Swapped
+// CHECK: lanes ["heads"] states [#newton.slot<@S, lanes = [0, -1, -1], at = [0, 0, 0], back = 0>
+// CHECK: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %[[D:.*]]: f32):
+// CHECK-NEXT: newton.yield %[[A]], %[[C]], %[[B]], %[[D]]
+rnn.cell @Swapped {
+  rnn.dim_decl @heads
+  rnn.state @S : !rnn.array<[heads, 2, 2]>
+  rnn.step {
+    %S = rnn.state_at @S[1] : !rnn.array<[heads, 2, 2]>
+    %T = rnn.transpose %S : !rnn.array<[heads, 2, 2]> -> !rnn.array<[heads, 2, 2]>
+    rnn.set_state @S, %T : !rnn.array<[heads, 2, 2]>
+  }
+}

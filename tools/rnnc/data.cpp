@@ -263,7 +263,8 @@ int rnnc::tool::bindSizes(const Options& options, const Console& console,
 std::string rnnc::tool::sizesText(const CallSizes& sizes) {
   std::string text = fmt::format("batch {}, time {}", sizes.batch, sizes.time);
   for (auto& [name, size] : sizes.dims)
-    text += fmt::format(", {} {}", name, size);
+    if (name.front() < '0' || name.front() > '9') // a literal size says it all
+      text += fmt::format(", {} {}", name, size);
   return text;
 }
 
@@ -278,9 +279,10 @@ std::vector<int64_t> rnnc::tool::tensorShape(const rnn_tensor_desc& tensor,
 std::vector<int64_t> rnnc::tool::boundaryShape(const rnn_tensor_desc& tensor,
                                                const CallSizes& sizes) {
   std::vector<int64_t> shape;
-  if (tensor.role != RNN_ROLE_PARAM)
+  if (tensor.role != RNN_ROLE_PARAM && tensor.role != RNN_ROLE_DERIVED)
     shape.push_back(sizes.batch);
-  if (tensor.role == RNN_ROLE_INPUT || tensor.role == RNN_ROLE_OUTPUT)
+  if (tensor.role == RNN_ROLE_INPUT || tensor.role == RNN_ROLE_OUTPUT ||
+      tensor.role == RNN_ROLE_HOISTED)
     shape.push_back(sizes.time);
   for (int64_t size : tensorShape(tensor, sizes))
     shape.push_back(size);

@@ -14,7 +14,7 @@
 using namespace rnnc;
 using namespace rnnc::tool;
 
-static bool givable(const rnn_tensor_desc& tensor) { return tensor.role != RNN_ROLE_OUTPUT; }
+static bool givable(const rnn_tensor_desc& tensor) { return tensor.role < RNN_ROLE_OUTPUT; }
 
 std::optional<uint32_t> rnnc::tool::findGivable(const rnn_module_table& table,
                                                 std::string_view name) {

@@ -36,7 +36,7 @@ private:
   SmallVector<Value> trial(newton::ImplicitOp op, ValueRange before, ValueRange given);
   Value isAny(Value where);
   void noteUnsolved(Value where, size_t part);
-  SmallVector<Value> multiply(ArrayRef<Value> entries, ValueRange carry);
+  SmallVector<Value> multiply(ArrayRef<Value> values, ValueRange carry);
   SmallVector<Value> readOnce();
   SmallVector<Value> emitStep(Value step, ValueRange before);
   void storeEnd(ValueRange end);
@@ -166,21 +166,20 @@ void KernelEmitter::noteUnsolved(Value where, size_t part) {
   scf::IfOp::create(b, loc, isAny(where), then);
 }
 
-/// J times the carry, over the entries that can be there.
-SmallVector<Value> KernelEmitter::multiply(ArrayRef<Value> entries, ValueRange carry) {
-  newton::StructureAttr structure = *system.getStructure();
-  ArrayRef<int64_t> j = structure.getEntries(), a = structure.getCarry();
+/// J times the carry: of the numbers of the carry, each computed once, wherever it stands.
+SmallVector<Value> KernelEmitter::multiply(ArrayRef<Value> values, ValueRange carry) {
   SmallVector<Value> product;
-  for (int64_t to = 0; to < structure.numCarry(); ++to) {
+  for (const auto& terms : system.getStructure()->product()) {
     Value sum;
-    for (int64_t left = 0; left < structure.numEntries(); ++left)
-      for (int64_t right = 0; right < structure.numCarry(); ++right) {
-        if (j[2 * left] != a[2 * to] || a[2 * right + 1] != a[2 * to + 1] ||
-            j[2 * left + 1] != a[2 * right])
-          continue;
-        sum = sum ? multiplyAdd(entries[left], carry[right], sum)
-                  : Value(arith::MulFOp::create(b, loc, entries[left], carry[right]));
-      }
+    for (auto [value, number, times] : terms) {
+      Value factor = values[value];
+      if (times == -1)
+        factor = arith::NegFOp::create(b, loc, factor);
+      else if (times != 1)
+        factor = arith::MulFOp::create(b, loc, splat(static_cast<double>(times)), factor);
+      sum = sum ? multiplyAdd(factor, carry[number], sum)
+                : Value(arith::MulFOp::create(b, loc, factor, carry[number]));
+    }
     product.push_back(sum ? sum : splat(0));
   }
   return product;
@@ -215,10 +214,9 @@ SmallVector<Value> KernelEmitter::readOnce() {
       values.push_back(load(at(paramBase, i * shape.width + column, scalar), vector));
     for (int64_t i = 0; i < system.numStates(); ++i)
       start.push_back(load(at(stateBase, i * shape.width + column, scalar), vector));
-    for (int64_t i = 0; i < carries; ++i) {
-      ArrayRef<int64_t> place = system.getStructure()->getCarry();
-      start.push_back(splat(place[2 * i] == place[2 * i + 1] ? 1 : 0));
-    }
+    if (shape.jacobian)
+      for (bool one : system.getStructure()->identity())
+        start.push_back(splat(one ? 1 : 0));
     start.push_back(splat(0));
   }
   return start;
@@ -248,10 +246,10 @@ SmallVector<Value> KernelEmitter::emitStep(Value index, ValueRange before) {
     ArrayRef<Value> states = ArrayRef(values).take_front(k);
     llvm::append_range(next, states);
     if (shape.jacobian) {
-      Parts entries =
+      Parts jacobian =
           inlineBlock(system.getJacobian().front(), ArrayRef(arguments).slice(part, 1), part);
       ValueRange carry = before.slice(part * carried + k, carries);
-      llvm::append_range(next, multiply(entries.front(), carry));
+      llvm::append_range(next, multiply(jacobian.front(), carry));
     }
     // 0 * s is 0, or NaN where s is not finite; it never touches the states.
     Value finite = before[part * carried + carried - 1];

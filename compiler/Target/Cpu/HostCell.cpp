@@ -31,15 +31,20 @@ constexpr int64_t kCarryInRegisters = 4;
 KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool jacobian) {
   auto system = dyn_cast<newton::SystemOp>(op);
   if (!system || !jacobian)
-    return {width, false, target.fma, width};
+    return {width, jacobian, target.fma, width};
   int64_t narrow = target.narrow(system.getCompute().getIntOrFloatBitWidth());
   int64_t registers = target.vectorBits == 512 ? 32 : 16;
   bool spills = system.getStructure()->numCarry() * (width / narrow) > registers;
   return {width, true, target.fma, spills ? narrow : width};
 }
 
+/// Operations of a step from which on there is a kernel of one vector only.
+constexpr int64_t kLongStep = 2000;
+
 /// A multiply-add of a dense block with one vector: two operands are loaded for it.
 constexpr double kCyclesAParam = 1;
+/// An element of its diagonal: the element's functions' derivatives, from what the step stored.
+constexpr double kCyclesADiagonal = 60;
 
 class HostCell : public CompiledCell {
 public:
@@ -64,8 +69,12 @@ private:
   void describeTensors();
   template <typename SystemT>
   rnn_system_desc describe(SystemT system);
-  void describeScalars(newton::SystemOp system);
-  void describeDense(newton::DenseSystemOp system);
+  void describeCarry(newton::StructureAttr structure, rnn_system_desc& desc);
+  rnn_system_desc describeScalars(newton::SystemOp system);
+  rnn_system_desc describeDense(newton::DenseSystemOp system);
+  rnn_system_desc describeSystem(Operation* op);
+  void describeStages();
+  const rnn_product* describeProduct(newton::ProductOp product);
   void addKernels(rnn_system_desc& desc, Type compute, int64_t wide);
   std::vector<rnn_slot>& slots(ArrayAttr list);
   rnn_shoot_fn resolve(uint32_t system, uint32_t kernel, bool jacobian);
@@ -79,12 +88,16 @@ private:
   std::deque<std::vector<const char*>> names;
   std::deque<std::vector<int64_t>> sizes;
   std::deque<std::vector<rnn_slot>> slotLists;
-  std::deque<std::vector<uint32_t>> pairs;
+  std::deque<std::vector<rnn_carry_place>> carryPlaces;
   std::deque<std::vector<rnn_cpu_kernel>> kernels;
   std::vector<rnn_tensor_desc> tensors;
   std::vector<rnn_system_desc> systems;
+  std::vector<rnn_stage> stages;
+  std::deque<rnn_system_desc> maps;
+  std::deque<rnn_product> products;
+  std::deque<std::vector<rnn_product_part>> parts;
   std::deque<std::vector<rnn_temporary>> temporaries;
-  std::vector<Operation*> ops;
+  std::vector<Operation*> ops; // the systems, then the stages
   llvm::StringMap<uint32_t> tensorIndex;
   rnn_module_table module{};
 
@@ -107,11 +120,10 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   owner->push_back(cell);
   describeTensors();
   for (Operation* op : cell.systems()) {
-    if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
-      describeDense(dense);
-    else
-      describeScalars(cast<newton::SystemOp>(op));
+    systems.push_back(describeSystem(op));
+    ops.push_back(op);
   }
+  describeStages();
   module.abi_version = RNN_ABI_VERSION;
   module.size = sizeof(module);
   module.cell = text(cell.getSymName());
@@ -119,6 +131,14 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   module.tensor = tensors.data();
   module.systems = systems.size();
   module.system = systems.data();
+  if (auto tolerance = cell.getTolerance()) {
+    module.solve.has_tolerance = 1;
+    module.solve.tolerance = tolerance->convertToDouble();
+  }
+  module.solve.max_sweeps = cell.getMaxSweeps().value_or(0);
+  module.solve.chunk = cell.getChunk().value_or(0);
+  module.stages = stages.size();
+  module.stage = stages.data();
   module.resolve_context = this;
   module.resolve = [](void* self, uint32_t system, uint32_t kernel, uint32_t jacobian) {
     return static_cast<HostCell*>(self)->resolve(system, kernel, jacobian != 0);
@@ -134,8 +154,49 @@ void HostCell::describeTensors() {
     auto& size = sizes.emplace_back(tensor.getSizes().begin(), tensor.getSizes().end());
     tensors.push_back({text(tensor.getSymName()), static_cast<rnn_role>(tensor.getRole()),
                        static_cast<uint32_t>(dims.size()), dims.data(), size.data(),
-                       tensor.getFill().convertToDouble(), tensor.getHidden()});
+                       tensor.getFill().convertToDouble(), tensor.getHidden(), 0,
+                       tensor.getHolds() ? text(*tensor.getHolds()) : nullptr});
   }
+}
+
+rnn_system_desc HostCell::describeSystem(Operation* op) {
+  if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
+    return describeDense(dense);
+  return describeScalars(cast<newton::SystemOp>(op));
+}
+
+const rnn_product* HostCell::describeProduct(newton::ProductOp product) {
+  auto indexOf = [&](Attribute name) -> uint32_t {
+    return tensorIndex.lookup(cast<FlatSymbolRefAttr>(name).getValue());
+  };
+  auto& list = parts.emplace_back();
+  for (auto [weight, bias, result] :
+       llvm::zip(product.getWeights(), product.getBiases(), product.getResults()))
+    list.push_back({indexOf(weight), isa<UnitAttr>(bias) ? -1 : static_cast<int32_t>(indexOf(bias)),
+                    indexOf(result)});
+  products.push_back({indexOf(product.getSequenceAttr()), static_cast<uint32_t>(product.getBack()),
+                      static_cast<uint32_t>(product.getHeads()), product.getLeft() ? 1u : 0u,
+                      static_cast<uint32_t>(list.size()), list.data()});
+  return &products.back();
+}
+
+void HostCell::describeStages() {
+  for (Operation* op : cell.stages()) {
+    rnn_stage stage{};
+    if (auto product = dyn_cast<newton::ProductOp>(op)) {
+      stage.phase = static_cast<rnn_phase>(product.getPhase());
+      stage.product = describeProduct(product);
+    } else {
+      auto phase = op->getAttrOfType<newton::PhaseAttr>("phase");
+      stage.phase = static_cast<rnn_phase>(phase.getValue());
+      stage.map = &maps.emplace_back(describeSystem(op));
+    }
+    stages.push_back(stage);
+    ops.push_back(op);
+  }
+  for (auto tensor : cell.ops<newton::TensorOp>())
+    if (auto start = tensor.getStart())
+      tensors[tensorIndex[tensor.getSymName()]].start = 1 + tensorIndex.lookup(*start);
 }
 
 std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {
@@ -153,9 +214,9 @@ std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {
   return result;
 }
 
-/// The size of a lane axis: that of any tensor axis that runs with it.
-static int64_t laneSize(newton::CellOp cell, ArrayAttr states, int64_t lane) {
-  for (auto slot : states.getAsRange<newton::SlotAttr>())
+/// The size of a lane axis: that of any tensor axis of a result that runs with it.
+static int64_t laneSize(newton::CellOp cell, ArrayAttr results, int64_t lane) {
+  for (auto slot : results.getAsRange<newton::SlotAttr>())
     for (auto [axis, runsWith] : llvm::enumerate(slot.getLanes()))
       if (runsWith == lane)
         return cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()))
@@ -171,7 +232,8 @@ rnn_system_desc HostCell::describe(SystemT system) {
   auto& laneSizes = sizes.emplace_back();
   for (auto [i, axis] : llvm::enumerate(system.getLaneAxes())) {
     lanes.push_back(text(cast<StringAttr>(axis)));
-    laneSizes.push_back(laneSize(cell, system.getStates(), i));
+    laneSizes.push_back(
+        laneSize(cell, system.getStates().empty() ? system.getOutputs() : system.getStates(), i));
   }
   desc.lane_rank = lanes.size();
   desc.lane_axes = lanes.data();
@@ -190,35 +252,51 @@ rnn_system_desc HostCell::describe(SystemT system) {
 void HostCell::addKernels(rnn_system_desc& desc, Type compute, int64_t wide) {
   int64_t narrow = target.narrow(compute.getIntOrFloatBitWidth());
   auto& list = kernels.emplace_back();
-  for (int64_t width : {narrow, wide})
+  SmallVector<int64_t> widths{narrow};
+  if (wide > narrow)
+    widths.push_back(wide);
+  for (int64_t width : widths)
     list.push_back(
         {compute.isF64() ? RNN_F64 : RNN_F32, static_cast<uint32_t>(width), nullptr, nullptr});
   desc.kernels = list.size();
   desc.kernel = list.data();
 }
 
-void HostCell::describeScalars(newton::SystemOp system) {
-  rnn_system_desc desc = describe(system);
-  auto& carry = pairs.emplace_back();
-  if (system.hasJacobian()) {
-    for (int64_t place : system.getStructure()->getCarry())
-      carry.push_back(place);
-    desc.carry = system.getStructure()->numCarry();
-    desc.linear = system.getStructure()->getLinear();
+void HostCell::describeCarry(newton::StructureAttr structure, rnn_system_desc& desc) {
+  auto& places = carryPlaces.emplace_back();
+  for (int64_t i = 0; i < structure.numPlaces(); ++i) {
+    int64_t number = structure.getNumbers()[i];
+    places.push_back({static_cast<uint32_t>(structure.getCarry()[2 * i]),
+                      static_cast<uint32_t>(structure.getCarry()[2 * i + 1]),
+                      static_cast<uint32_t>(std::abs(number) - 1), number > 0 ? 1 : -1});
   }
-  desc.carry_index = carry.data();
+  desc.carry = structure.numCarry();
+  desc.carry_places = places.size();
+  desc.carry_place = places.data();
+  desc.linear = structure.getLinear();
+  desc.constant = structure.getConstant();
+}
+
+rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
+  rnn_system_desc desc = describe(system);
+  if (system.hasJacobian())
+    describeCarry(*system.getStructure(), desc);
+  desc.diagonal = system.getDiagonal();
   desc.implicit = system.hasImplicit();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *
                    (jacobian.throughput + 0.5 * static_cast<double>(compositionOperations(system)) +
                     kCarryInMemory * std::max<int64_t>(0, desc.carry - kCarryInRegisters))};
-  addKernels(desc, system.getCompute(), target.wide(system.getCompute().getIntOrFloatBitWidth()));
-  systems.push_back(desc);
-  ops.push_back(system);
+  // A long step keeps the machine busy with one vector; four beside each other are four times the
+  // code, and take more than four times as long to compile.
+  unsigned bits = system.getCompute().getIntOrFloatBitWidth();
+  bool isLong = step.operations > kLongStep;
+  addKernels(desc, system.getCompute(), isLong ? target.narrow(bits) : target.wide(bits));
+  return desc;
 }
 
-void HostCell::describeDense(newton::DenseSystemOp system) {
+rnn_system_desc HostCell::describeDense(newton::DenseSystemOp system) {
   rnn_system_desc desc = describe(system);
   auto& dims = names.emplace_back();
   for (Attribute dim : system.getBlockDims())
@@ -238,12 +316,12 @@ void HostCell::describeDense(newton::DenseSystemOp system) {
   desc.temporaries = arrays.size();
   desc.temporary = arrays.data();
   double multiplyAdd = kNanosecondsPerCycle * kCyclesAParam;
-  desc.cost = {multiplyAdd, multiplyAdd, 0};
+  desc.cost = {multiplyAdd, multiplyAdd, kNanosecondsPerCycle * kCyclesADiagonal};
+  desc.diagonal = system.hasDiagonal();
   // Eight rows are summed side by side: with two vectors each they fill the registers.
   addKernels(desc, system.getCompute(),
              2 * target.narrow(system.getCompute().getIntOrFloatBitWidth()));
-  systems.push_back(desc);
-  ops.push_back(system);
+  return desc;
 }
 
 /// The kernel of a system of either kind.
@@ -259,7 +337,9 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
   if (entry)
     return entry;
   auto start = std::chrono::steady_clock::now();
-  const rnn_cpu_kernel& what = systems[system].kernel[kernel];
+  const rnn_system_desc& desc =
+      system < systems.size() ? systems[system] : *stages[system - systems.size()].map;
+  const rnn_cpu_kernel& what = desc.kernel[kernel];
   std::string name = (SymbolTable::getSymbolName(ops[system]).getValue() + "_w" +
                       llvm::Twine(what.width) + (jacobian ? "_jacobian" : "_shoot"))
                          .str();
@@ -294,8 +374,9 @@ static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) 
       return op.hasTrial() ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (ready.wasInterrupted())
-      return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                     "an implicit step has no trial yet: run the pass derive-trial");
+      return llvm::createStringError(
+          llvm::inconvertibleErrorCode(),
+          "an implicit step has no trial yet: run the pass derive-trial");
     return Choice{cell, std::move(*target)};
   }
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
@@ -320,11 +401,14 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
     return choice.takeError();
   const CpuTarget& target = choice->target;
   std::string text;
-  for (Operation* op : choice->cell.systems())
+  SmallVector<Operation*> all = choice->cell.stages();
+  llvm::erase_if(all, llvm::IsaPred<newton::ProductOp>);
+  llvm::append_range(all, choice->cell.systems());
+  for (Operation* op : all)
     for (bool jacobian : {false, true}) {
       auto system = dyn_cast<newton::SystemOp>(op);
       auto dense = dyn_cast<newton::DenseSystemOp>(op);
-      if (jacobian && (dense || !system.hasJacobian()))
+      if (jacobian && !(dense ? dense.hasDiagonal() : system.hasJacobian()))
         continue;
       Type compute = dense ? dense.getCompute() : system.getCompute();
       int64_t width = target.narrow(compute.getIntOrFloatBitWidth());

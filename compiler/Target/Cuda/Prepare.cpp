@@ -56,8 +56,8 @@ void keepOneEntry(newton::SystemOp system) {
       arith::ConstantOp::create(b, system.getLoc(), b.getFloatAttr(system.getCompute(), 0));
   yield->insertOperands(yield->getNumOperands(), zero);
   system.setStructureAttr(newton::StructureAttr::get(
-      system.getContext(), {0, 0}, structure.getCarry(), structure.getBlocks(),
-      structure.getLinear(), structure.getConstant()));
+      system.getContext(), {0, 0}, {1}, structure.getCarry(), structure.getNumbers(),
+      structure.getBlocks(), structure.getLinear(), structure.getConstant()));
 }
 
 /// Removes what nothing reads; last ops first.
@@ -197,12 +197,14 @@ void Namer::nameStatements(Block& block) {
 }
 
 FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vector<int64_t> stored,
-                                              NameScope& unit) {
+                                              bool jacobian, NameScope& unit) {
   PreparedSystem prepared;
   prepared.stored = std::move(stored);
   prepared.reads = readsOf(cast<newton::CellOp>(system->getParentOp()), system.getInputs());
   prepared.op = cast<newton::SystemOp>(system->clone());
   newton::SystemOp op = *prepared.op;
+  if (!jacobian)
+    op.getJacobian().getBlocks().clear();
   if (op.hasJacobian()) {
     keepOneEntry(op);
     joinStepAndJacobian(op);

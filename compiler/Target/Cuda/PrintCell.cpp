@@ -15,7 +15,7 @@ public:
   void print();
 
 private:
-  void printPattern(StringRef what, ArrayRef<int64_t> pairs);
+  void printPattern(StringRef what, ArrayRef<int64_t> pairs, ArrayRef<int64_t> numbers);
   void printFunction(StringRef name, Block& block, bool jacobian);
   void printLoads(Block& block);
   void printStatements(Block& block, unsigned indent);
@@ -46,11 +46,17 @@ Expression CellPrinter::expression(Value value) {
   return written(*value.getDefiningOp());
 }
 
-void CellPrinter::printPattern(StringRef what, ArrayRef<int64_t> pairs) {
+/// Numbers are written where places share them, signs where they are minus.
+void CellPrinter::printPattern(StringRef what, ArrayRef<int64_t> pairs, ArrayRef<int64_t> numbers) {
+  bool shared =
+      !numbers.empty() && llvm::max_element(numbers)[0] != static_cast<int64_t>(numbers.size());
   std::vector<std::string> items{std::to_string(op.numStates())};
-  for (size_t i = 0; i < pairs.size(); i += 2)
-    items.push_back("rnn::at<" + std::to_string(pairs[i]) + ", " + std::to_string(pairs[i + 1]) +
-                    ">");
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    std::string item = std::to_string(pairs[2 * i]) + ", " + std::to_string(pairs[2 * i + 1]);
+    if (shared)
+      item += ", " + std::to_string(std::abs(number) - 1) + (number < 0 ? ", -1" : "");
+    items.push_back("rnn::at<" + item + ">");
+  }
   std::string begin = "  using " + what.str() + " = rnn::pattern<";
   out.line(wrapped(begin, items, ">;", begin.size()));
 }
@@ -133,7 +139,7 @@ void CellPrinter::printResults(Block& block, bool jacobian) {
   store("next", op.numStates());
   store("output", op.numOutputs());
   if (jacobian)
-    store("jacobian", op.getStructure()->numEntries());
+    store("jacobian", op.getStructure()->numValues());
 }
 
 void CellPrinter::printFunction(StringRef name, Block& block, bool jacobian) {
@@ -174,8 +180,8 @@ void CellPrinter::print() {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +
              (structure.getLinear() ? "true;" : "false;"));
-    printPattern("entries", structure.getEntries());
-    printPattern("carry", structure.getCarry());
+    printPattern("entries", structure.getEntries(), structure.getValues());
+    printPattern("carry", structure.getCarry(), structure.getNumbers());
   }
   printReads(system.reads, out);
   printFunction("step", system.step(), /*jacobian=*/false);

@@ -25,8 +25,11 @@ struct LowerOptions {
   std::string compute = "f32"; // or f64
   bool fma = true;             // whether the target fuses multiply-adds
   int64_t operations = 100000; // scalars that a cell may unroll to
-  int64_t maxBlock = 8;        // the largest block that gets a Jacobian
+  int64_t maxBlock = 8;        // the largest block that surely gets a Jacobian
 };
+
+/// The first part of lowerToSolve, in place: cells with stages, still over arrays.
+bool hoistStages(mlir::ModuleOp module);
 
 /// Rnn to Newton, in place: scalars, fused multiply-adds, Jacobians, structure. Diagnostics go to
 /// the context's handlers; false where there was an error.

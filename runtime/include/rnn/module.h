@@ -26,6 +26,10 @@ typedef enum rnn_role {
   RNN_ROLE_PARAM = 1,  /* (dims...) */
   RNN_ROLE_STATE = 2,  /* (batch, time, dims...) as a result, (batch, dims...) before and after */
   RNN_ROLE_OUTPUT = 3, /* (batch, time, dims...) */
+  /* Of the compute type, in the workspace; no caller sees them. Filled by stages, a hoisted tensor
+   * also by a system, as one of its outputs. */
+  RNN_ROLE_HOISTED = 4, /* (batch, time, dims...) */
+  RNN_ROLE_DERIVED = 5, /* (dims...), like a param */
 } rnn_role;
 
 typedef struct rnn_tensor_desc {
@@ -36,11 +40,16 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
+  uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
+                        of `fill`; its axes broadcast from the right. 0: none */
+  const char* holds; /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
-/* One scalar of a lane: the element of `tensor` whose index along axis a is the lane's index along
- * the system's lane axis lane_axis[a], or at[a] where lane_axis[a] is -1. In a dense system at[a]
- * may be RNN_EVERY: the slot then stands for every element along the axis, row-major. */
+/* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
+ * index along the system's lane axis lane_axis[a], or at[a] alone where lane_axis[a] is -1. A lane
+ * axis begins at 0, but for inputs and params of fixed sizes, of which it may be a part. In a dense
+ * system at[a] may be RNN_EVERY: the slot then stands for every element along the axis, row-major.
+ */
 #define RNN_EVERY (-1)
 
 typedef struct rnn_slot {
@@ -102,6 +111,14 @@ typedef struct rnn_temporary {
   uint32_t dim[RNN_MAX_RANK]; /* block dims, by number */
 } rnn_temporary;
 
+/* A place of a product of Jacobians that is not identically zero: `sign` (1 or -1) times number
+ * `number` of the carry. */
+typedef struct rnn_carry_place {
+  uint32_t row, column;
+  uint32_t number;
+  int32_t sign;
+} rnn_carry_place;
+
 typedef struct rnn_system_desc {
   const char* name;
   uint32_t lane_rank;
@@ -109,26 +126,79 @@ typedef struct rnn_system_desc {
   const int64_t* lane_sizes;    /* -1: bound by the plan */
   uint32_t states, inputs, params, outputs;
   const rnn_slot* state_slots;
-  const rnn_slot* input_slots;
-  const rnn_slot* param_slots;
-  const rnn_slot* output_slots;
-  /* (row, column) of each number of the carry, row-major. The pattern is reflexive and transitively
-   * closed: a product of two such matrices has it again. Empty: the system is sequential only. */
-  uint32_t carry;
-  const uint32_t* carry_index; /* [carry][2] */
-  uint32_t linear;             /* the Jacobian depends on no state */
-  uint32_t implicit;           /* kernels solve an implicit step, and write `unsolved` */
+  const rnn_slot* input_slots;  /* of inputs and hoisted tensors */
+  const rnn_slot* param_slots;  /* of params and derived tensors */
+  const rnn_slot* output_slots; /* of outputs and hoisted tensors */
+  /* How the carry's numbers make a matrix: its places row-major, numbers counted from 0 by the
+   * places where they come first, with sign 1. The identity is such a matrix, and a product of two
+   * is one again. No number: the system is sequential only. */
+  uint32_t carry; /* numbers */
+  uint32_t carry_places;
+  const rnn_carry_place* carry_place; /* [carry_places] */
+  uint32_t linear;                    /* the Jacobian depends on no state */
+  uint32_t constant;                  /* nor on an input: it depends on the params alone */
+  /* Nonzero: what shoot_jacobian multiplies is not the Jacobian but an approximation of its
+   * diagonal: more sweeps, the same fixed point. The parallel schedule then runs where it is asked
+   * for only. The places are the diagonal; of a dense system there are none here, and the plan
+   * makes one for each state, with a number of its own. */
+  uint32_t diagonal;
+  /* Nonzero: kernels solve implicit steps, and write `unsolved`. */
+  uint32_t implicit;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
-  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
-   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  /* A dense system has block dims, loops over them, and no carry but a `diagonal`. `states` and the
+   * other counts are those of the slots; sizes, and with them the number of scalars, come with the
+   * plan. */
   uint32_t block_rank; /* 0: every slot is one scalar */
   const char* const* block_dims;
   const int64_t* block_sizes; /* -1: bound by the plan */
   uint32_t temporaries;
   const rnn_temporary* temporary;
 } rnn_system_desc;
+
+/* What the cell's file wishes of a plan; what the plan is told wins. */
+typedef struct rnn_solve_hints {
+  uint32_t has_tolerance; /* whether `tolerance` holds */
+  double tolerance;
+  int64_t max_sweeps; /* 0: none. For tolerances above 0 */
+  int64_t chunk;      /* 0: none. Steps a chunk, where time is solved in parallel */
+} rnn_solve_hints;
+/* One weight of a product: result = weight @ sequence + bias, or sequence @ weight + bias. */
+typedef struct rnn_product_part {
+  uint32_t weight; /* a param or a derived tensor */
+  int32_t bias;    /* likewise, with the last axes of the result; -1: none */
+  uint32_t result; /* a hoisted tensor or an output; derived in phase CALL */
+} rnn_product_part;
+
+/* Matrix products of a sequence with weights, over all steps. As `@` of the language: the last axes
+ * are contracted, `heads` leading axes of everything are a batch. Each sum runs in the order of the
+ * contracted axis, as a chain of multiply-adds that starts with the bias (or 0), so its bits depend
+ * on neither the other steps nor the number of threads. */
+typedef struct rnn_product {
+  uint32_t sequence; /* an input, a hoisted tensor, or, in phase AFTER, a state; in phase CALL a
+                        param or a derived tensor */
+  uint32_t back;     /* steps ago, of an input */
+  uint32_t heads;
+  uint32_t left; /* the sequence is the left factor */
+  uint32_t parts;
+  const rnn_product_part* part;
+} rnn_product;
+
+typedef enum rnn_phase {
+  RNN_PHASE_CALL = 0,   /* once a call: one step, one batch element */
+  RNN_PHASE_BEFORE = 1, /* over all steps, before the solve */
+  RNN_PHASE_AFTER = 2,  /* over all steps, after it */
+} rnn_phase;
+
+/* What runs around the solve, in the order of the table, which is also that of the phases. */
+typedef struct rnn_stage {
+  rnn_phase phase;
+  const rnn_product* product; /* null: a map */
+  /* A system without states or carry: its steps do not depend on each other. Its inputs are those
+   * that a product's sequence may be, its outputs those that a product's result may be. */
+  const rnn_system_desc* map;
+} rnn_stage;
 
 typedef struct rnn_module_table {
   uint32_t abi_version; /* RNN_ABI_VERSION */
@@ -138,10 +208,14 @@ typedef struct rnn_module_table {
   const rnn_tensor_desc* tensor;
   uint32_t systems;
   const rnn_system_desc* system;
+  uint32_t stages;
+  const rnn_stage* stage;
   /* Called while a plan is made, for a kernel whose pointer is null: compiles it. Null: every
-   * kernel is there. Returns null on failure. Thread-safe. */
+   * kernel is there. Returns null on failure. Thread-safe. Systems from `systems` on are the maps:
+   * `systems` + the stage's place. */
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
+  rnn_solve_hints solve;
 } rnn_module_table;
 
 #ifdef __cplusplus

@@ -90,7 +90,29 @@ newton.cell @NoStructure {
 newton.cell @Order {
   newton.tensor state @h [] []
   // expected-error @+1 {{a pattern is (row, column) pairs within the block, in row-major order}}
-  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>] inputs [] params [] outputs [] structure <entries = [0, 0], carry = [0, 0, 0, 0], blocks = [0], linear = false, constant = false> step {
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>] inputs [] params [] outputs [] structure <entries = [0, 0], values = [1], carry = [0, 0, 0, 0], numbers = [1, 1], blocks = [0], linear = false, constant = false> step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @Numbers {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{every place of a pattern has a number: 1, 2, ... where it comes first, later with either sign}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>] inputs [] params [] outputs [] structure <entries = [0, 0], values = [1], carry = [0, 0], numbers = [2], blocks = [0], linear = false, constant = false> step {
+  ^bb0(%h: f32):
+    newton.yield %h : f32
+  }
+}
+
+// -----
+
+newton.cell @Values {
+  newton.tensor state @h [] []
+  // expected-error @+1 {{every place of a pattern has a number: 1, 2, ... where it comes first, later with either sign}}
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>] inputs [] params [] outputs [] structure <entries = [0, 0], values = [-1], carry = [0, 0], numbers = [1], blocks = [0], linear = false, constant = false> step {
   ^bb0(%h: f32):
     newton.yield %h : f32
   }

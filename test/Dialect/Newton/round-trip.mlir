@@ -9,10 +9,10 @@ newton.cell @Ema {
   newton.tensor state hidden @h ["d"] [-1] fill 5.0e-1
   // CHECK-NEXT: newton.system @Ema_h : f32 lanes ["d"]
   // CHECK-SAME: states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
-  // CHECK-SAME: structure <entries = [0, 0], carry = [0, 0], blocks = [0], linear = true, constant = true>
+  // CHECK-SAME: structure <entries = [0, 0], values = [1], carry = [0, 0], numbers = [1], blocks = [0], linear = true, constant = true>
   newton.system @Ema_h : f32 lanes ["d"] states [#newton.slot<@h, lanes = [0], at = [0], back = 0>]
       inputs [#newton.slot<@x, lanes = [0], at = [0], back = 0>] params [] outputs []
-      structure <entries = [0, 0], carry = [0, 0], blocks = [0], linear = true, constant = true> step {
+      structure <entries = [0, 0], values = [1], carry = [0, 0], numbers = [1], blocks = [0], linear = true, constant = true> step {
   ^bb0(%h: f32, %x: f32):
     // CHECK: newton.softplus
     %0 = newton.softplus %x : f32

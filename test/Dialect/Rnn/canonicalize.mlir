@@ -33,3 +33,32 @@ rnn.cell @OneElement {
     rnn.set_output @y, %2 : !rnn.array<[2]>
   }
 }
+
+// The whole axis, one array alone, what was joined, and a transpose of a transpose come back.
+// CHECK-LABEL: rnn.cell @Moved
+rnn.cell @Moved {
+  rnn.state @a : !rnn.array<[2, 3]>
+  rnn.state @b : !rnn.array<[2, 1]>
+  rnn.output @y : !rnn.array<[2, 2]>
+  rnn.step {
+    // CHECK: %[[A:.*]] = rnn.state_at @a[1]
+    %a = rnn.state_at @a[1] : !rnn.array<[2, 3]>
+    // CHECK: %[[B:.*]] = rnn.state_at @b[1]
+    %b = rnn.state_at @b[1] : !rnn.array<[2, 1]>
+    %t = rnn.transpose %a : !rnn.array<[2, 3]> -> !rnn.array<[3, 2]>
+    %tt = rnn.transpose %t : !rnn.array<[3, 2]> -> !rnn.array<[2, 3]>
+    %whole = rnn.slice %tt axis 1 from 0 : !rnn.array<[2, 3]> -> !rnn.array<[2, 3]>
+    %alone = rnn.concat %whole axis 0 : (!rnn.array<[2, 3]>) -> !rnn.array<[2, 3]>
+    %all = rnn.concat %alone, %b axis 1 : (!rnn.array<[2, 3]>, !rnn.array<[2, 1]>) -> !rnn.array<[2, 4]>
+    %first = rnn.slice %all axis 1 from 0 : !rnn.array<[2, 4]> -> !rnn.array<[2, 3]>
+    %second = rnn.slice %all axis 1 from 3 : !rnn.array<[2, 4]> -> !rnn.array<[2, 1]>
+    // CHECK-NEXT: %[[ALL:.*]] = rnn.concat %[[A]], %[[B]] axis 1
+    // CHECK-NEXT: rnn.set_state @a, %[[A]]
+    rnn.set_state @a, %first : !rnn.array<[2, 3]>
+    // CHECK-NEXT: rnn.set_state @b, %[[B]]
+    rnn.set_state @b, %second : !rnn.array<[2, 1]>
+    // CHECK-NEXT: rnn.slice %[[ALL]] axis 1 from 2
+    %across = rnn.slice %all axis 1 from 2 : !rnn.array<[2, 4]> -> !rnn.array<[2, 2]>
+    rnn.set_output @y, %across : !rnn.array<[2, 2]>
+  }
+}

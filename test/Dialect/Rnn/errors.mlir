@@ -166,3 +166,185 @@ rnn.cell @KindOfReduction {
     rnn.set_state @h, %h : !rnn.array<[d]>
   }
 }
+
+// -----
+
+rnn.cell @SliceAxis {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{axis 1 of [4]}}
+    %0 = rnn.slice %x axis 1 from 0 : !rnn.array<[4]> -> !rnn.array<[2]>
+  }
+}
+
+// -----
+
+rnn.cell @SliceFree {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{cuts an axis of free size: d}}
+    %0 = rnn.slice %x axis 0 from 0 : !rnn.array<[d]> -> !rnn.array<[2]>
+  }
+}
+
+// -----
+
+rnn.cell @SliceOutside {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{takes elements 3 to 4 of 4}}
+    %0 = rnn.slice %x axis 0 from 3 : !rnn.array<[4]> -> !rnn.array<[2]>
+  }
+}
+
+// -----
+
+rnn.cell @SliceKeeps {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{result keeps the axis}}
+    %0 = rnn.slice %x axis 0 from 3 : !rnn.array<[4]> -> !rnn.array<[]>
+  }
+}
+
+// -----
+
+rnn.cell @SliceDrops {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{result drops the axis}}
+    %0 = rnn.slice %x axis 0 from 3 drop : !rnn.array<[4]> -> !rnn.array<[1]>
+  }
+}
+
+// -----
+
+rnn.cell @SliceOther {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d, 4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d, 4]>
+    // expected-error @+1 {{result is [3, 2], not [d, 2]}}
+    %0 = rnn.slice %x axis 1 from 0 : !rnn.array<[d, 4]> -> !rnn.array<[3, 2]>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatNothing {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{has an operand at least}}
+    %0 = "rnn.concat"() <{axis = 0 : i64}> : () -> !rnn.array<[4]>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatAxis {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{axis 1 of [4]}}
+    %0 = rnn.concat %x axis 1 : (!rnn.array<[4]>) -> !rnn.array<[4]>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatFree {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{joins an axis of free size: d}}
+    %0 = rnn.concat %x, %x axis 0 : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[4]>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatSize {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d, 4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d, 4]>
+    // expected-error @+1 {{result is [d, 4], not [d, 8]}}
+    %0 = rnn.concat %x, %x axis 1 : (!rnn.array<[d, 4]>, !rnn.array<[d, 4]>) -> !rnn.array<[d, 4]>
+  }
+}
+
+// -----
+
+rnn.cell @Transpose {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{[4] has no two axes to swap}}
+    %0 = rnn.transpose %x : !rnn.array<[4]> -> !rnn.array<[4]>
+  }
+}
+
+// -----
+
+rnn.cell @TransposeShape {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d, 4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d, 4]>
+    // expected-error @+1 {{result is [d, 4], not [4, d]}}
+    %0 = rnn.transpose %x : !rnn.array<[d, 4]> -> !rnn.array<[d, 4]>
+  }
+}
+
+// -----
+
+rnn.cell @ExpandAxis {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{axis 2 of a result of rank 2}}
+    %0 = rnn.expand %x axis 2 : !rnn.array<[4]> -> !rnn.array<[4, 1]>
+  }
+}
+
+// -----
+
+rnn.cell @ExpandShape {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[4]>
+    // expected-error @+1 {{result is [1, 4], not [4, 1]}}
+    %0 = rnn.expand %x axis 1 : !rnn.array<[4]> -> !rnn.array<[1, 4]>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatOthers {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d, 4]>
+  rnn.input @y : !rnn.array<[3, 4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d, 4]>
+    %y = rnn.input_at @y[0] : !rnn.array<[3, 4]>
+    // expected-error @+1 {{[3, 4] does not fit along axis 0}}
+    %0 = rnn.concat %x, %y axis 1 : (!rnn.array<[d, 4]>, !rnn.array<[3, 4]>) -> !rnn.array<[d, 8]>
+  }
+}

@@ -53,3 +53,24 @@ rnn.cell @Heads {
     rnn.set_output @y, %s : !rnn.array<[heads]>
   }
 }
+
+// CHECK-LABEL: rnn.cell @Arrays
+rnn.cell @Arrays {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d, 4]>
+  rnn.state @S : !rnn.array<[d, 4]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d, 4]>
+    // CHECK: rnn.slice %{{.*}} axis 1 from 2 : <[d, 4]> -> <[d, 2]>
+    %half = rnn.slice %x axis 1 from 2 : !rnn.array<[d, 4]> -> !rnn.array<[d, 2]>
+    // CHECK-NEXT: rnn.slice %{{.*}} axis 1 from 3 drop : <[d, 4]> -> <[d]>
+    %one = rnn.slice %x axis 1 from 3 drop : !rnn.array<[d, 4]> -> !rnn.array<[d]>
+    // CHECK-NEXT: rnn.expand %{{.*}} axis 0 : <[d]> -> <[1, d]>
+    %row = rnn.expand %one axis 0 : !rnn.array<[d]> -> !rnn.array<[1, d]>
+    // CHECK-NEXT: rnn.transpose %{{.*}} : <[1, d]> -> <[d, 1]>
+    %column = rnn.transpose %row : !rnn.array<[1, d]> -> !rnn.array<[d, 1]>
+    // CHECK-NEXT: rnn.concat %{{.*}}, %{{.*}}, %{{.*}} axis 1 : (!rnn.array<[d, 2]>, !rnn.array<[d, 1]>, !rnn.array<[d, 1]>) -> <[d, 4]>
+    %all = rnn.concat %half, %column, %column axis 1 : (!rnn.array<[d, 2]>, !rnn.array<[d, 1]>, !rnn.array<[d, 1]>) -> !rnn.array<[d, 4]>
+    rnn.set_state @S, %all : !rnn.array<[d, 4]>
+  }
+}

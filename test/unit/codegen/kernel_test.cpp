@@ -147,7 +147,7 @@ void checkKernels(const char* text, Step step, uint32_t states) {
   ASSERT_TRUE(compiled.cell);
   const rnn_system_desc& system = compiled.cell->table()->system[0];
   ASSERT_EQ(system.states, states);
-  ASSERT_EQ(system.carry, states * states);
+  ASSERT_EQ(system.carry_places, states * states);
   for (uint32_t which = 0; which < system.kernels; ++which) {
     uint32_t width = system.kernel[which].width;
     int64_t steps = 5;
@@ -176,8 +176,8 @@ void checkKernels(const char* text, Step step, uint32_t states) {
         EXPECT_EQ(plain.state[s * width + i], lane[s]);
       EXPECT_EQ(plain.finite[i], 0);
     }
-    for (uint32_t entry = 0; entry < system.carry; ++entry) {
-      uint32_t row = system.carry_index[2 * entry], column = system.carry_index[2 * entry + 1];
+    for (uint32_t p = 0; p < system.carry_places; ++p) {
+      auto [row, column, number, sign] = system.carry_place[p];
       std::vector<double> up = start, down = start;
       for (uint32_t i = 0; i < width; ++i)
         up[column * width + i] += 1e-6, down[column * width + i] -= 1e-6;
@@ -185,7 +185,7 @@ void checkKernels(const char* text, Step step, uint32_t states) {
       Shot below = shoot(*compiled.cell, which, false, x, a, down, steps);
       for (uint32_t i = 0; i < width; ++i) {
         double difference = (above.state[row * width + i] - below.state[row * width + i]) / 2e-6;
-        EXPECT_NEAR(both.carry[entry * width + i], difference, 1e-6);
+        EXPECT_NEAR(sign * both.carry[number * width + i], difference, 1e-6);
       }
     }
   }

@@ -14,7 +14,8 @@ std::vector<double> dense(const double (&numbers)[Pattern::size]) {
   std::vector<double> matrix(k * k);
   for (int i = 0; i < k; ++i) {
     for (int j = 0; j < k; ++j) {
-      matrix[i * k + j] = Pattern::contains(i, j) ? numbers[Pattern::position(i, j)] : 0;
+      matrix[i * k + j] =
+          Pattern::contains(i, j) ? Pattern::sign(i, j) * numbers[Pattern::position(i, j)] : 0;
     }
   }
   return matrix;
@@ -61,6 +62,28 @@ using lower = three<at<0, 0>, at<1, 0>, at<1, 1>, at<2, 0>, at<2, 1>, at<2, 2>>;
 using chain = three<at<0, 0>, at<1, 0>, at<1, 1>, at<2, 1>, at<2, 2>>;
 using shift = three<at<1, 0>, at<2, 1>>; // no diagonal: a companion block
 using split = three<at<0, 0>, at<0, 2>, at<1, 1>, at<2, 0>, at<2, 2>>;
+
+// Numbers that stand in several places.
+using scalar = three<at<0, 0, 0>, at<1, 1, 0>, at<2, 2, 0>>;
+using circulant = three<at<0, 0, 0>, at<0, 1, 1>, at<0, 2, 2>, at<1, 0, 2>, at<1, 1, 0>,
+                        at<1, 2, 1>, at<2, 0, 1>, at<2, 1, 2>, at<2, 2, 0>>;
+using complex = rnn::pattern<2, at<0, 0, 0>, at<0, 1, 1>, at<1, 0, 1, -1>, at<1, 1, 0>>;
+using turn = rnn::pattern<2, at<0, 1, 0>, at<1, 0, 0, -1>>; // a complex number without real part
+
+TEST(Affine, SharedNumbers) {
+  static_assert(scalar::size == 1 && circulant::size == 3 && complex::size == 2);
+  check_products<scalar, scalar>();
+  check_products<scalar, full>();
+  check_products<circulant, circulant>();
+  check_products<scalar, circulant>();
+  check_products<complex, complex>();
+  check_products<turn, complex>();
+  // The identity, or a product of two, has not the form.
+  static_assert(!turn::closed());
+  static_assert(!rnn::pattern<2, at<0, 0, 0>, at<0, 1, 1>, at<1, 0, 2>, at<1, 1, 0>>::closed());
+  static_assert(!rnn::pattern<2, at<0, 0, 0>, at<1, 1, 0, -1>>::closed());
+  static_assert(!rnn::pattern<2, at<0, 0, 0>, at<1, 0, 0>, at<1, 1, 1>>::closed());
+}
 
 TEST(Affine, Products) {
   check_products<full, full>();

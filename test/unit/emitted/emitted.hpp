@@ -94,9 +94,10 @@ void check_jacobian() {
       Cell::step(state, input, param, below, output);
       state[column] = middle;
       for (int row = 0; row < k; ++row) {
-        const double stated = Cell::entries::contains(row, column)
-                                  ? jacobian[Cell::entries::position(row, column)]
-                                  : 0;
+        const double stated =
+            Cell::entries::contains(row, column)
+                ? Cell::entries::sign(row, column) * jacobian[Cell::entries::position(row, column)]
+                : 0;
         EXPECT_NEAR(stated, (above[row] - below[row]) / (2 * width), 1e-7 * (1 + std::fabs(stated)))
             << "entry " << row << ", " << column << " at point " << point;
       }

@@ -145,7 +145,7 @@ double Oracle::State::value(const Stored& array, size_t i) const {
   return isDouble ? twice : single;
 }
 
-/// The runtime's arithmetic: a fixed element moves the base, a lane axis gives a stride.
+/// The runtime's arithmetic: an element moves the base, a lane axis gives a stride.
 Place Oracle::State::place(std::map<std::string, Stored>& arrays, newton::SlotAttr slot,
                            bool hasBatch, bool hasTime, size_t laneRank) {
   Stored& array = arrays.at(slot.getTensor().getValue().str());
@@ -158,9 +158,8 @@ Place Oracle::State::place(std::map<std::string, Stored>& arrays, newton::SlotAt
   place.strides.resize(lead + laneRank, 0);
   long long offset = 0;
   for (auto [axis, lane] : llvm::enumerate(slot.getLanes())) {
-    if (lane < 0)
-      offset += slot.getAt()[axis] * strides[lead + axis];
-    else
+    offset += slot.getAt()[axis] * strides[lead + axis];
+    if (lane >= 0)
       place.strides[lead + lane] += strides[lead + axis];
   }
   place.data = array.bytes.data() + offset * width();

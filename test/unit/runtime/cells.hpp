@@ -209,6 +209,8 @@ struct Explosive {
 
 /// Vector steps that kernels ran: (steps of each call) summed. Tests of the cost read it.
 inline std::atomic<int64_t> shotSteps{0};
+/// Those of them with the Jacobian.
+inline std::atomic<int64_t> jacobianSteps{0};
 /// Called at the start of every shot where set; only for calls on one thread.
 inline std::function<void()> onShot;
 
@@ -219,6 +221,7 @@ template <class Cell, class F, int W, bool J, Wrong wrong = Wrong::Nothing>
 void kernel(const rnn_shoot_args* a) {
   constexpr int carry = std::size(Cell::pattern);
   shotSteps.fetch_add(a->steps, std::memory_order_relaxed);
+  jacobianSteps.fetch_add(J ? a->steps : 0, std::memory_order_relaxed);
   if (onShot) {
     onShot();
   }
@@ -293,10 +296,11 @@ void kernel(const rnn_shoot_args* a) {
 struct CellInfo {
   const char* name;
   int states, inputs, params, outputs;
-  std::vector<uint32_t> carry; ///< pairs
+  std::vector<rnn_carry_place> carry;
   std::vector<rnn_cpu_kernel> kernels;
   void (*step32)(const float* s, const float* x, const float* p, float* next, float* y);
   void (*step64)(const double* s, const double* x, const double* p, double* next, double* y);
+  bool linear = false, constant = false; ///< what the table says of the Jacobian
 };
 
 template <class Cell, class F>
@@ -322,7 +326,8 @@ CellInfo makeCell(const char* name) {
                 referenceStep<Cell, float>,
                 referenceStep<Cell, double>};
   for (const auto& place : Cell::pattern) {
-    cell.carry.insert(cell.carry.end(), {place[0], place[1]});
+    cell.carry.push_back(
+        {uint32_t(place[0]), uint32_t(place[1]), static_cast<uint32_t>(cell.carry.size()), 1});
   }
   cell.kernels = {makeKernel<Cell, float, 4>(), makeKernel<Cell, float, 16>(),
                   makeKernel<Cell, double, 2>(), makeKernel<Cell, double, 8>()};

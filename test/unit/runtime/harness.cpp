@@ -311,9 +311,10 @@ Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, b
   out.info.size = sizeof(out.info);
   rnn_plan_describe(plan, &out.info);
   Workspace workspace(bytes);
-  shotSteps = 0;
+  shotSteps = jacobianSteps = 0;
   out.status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
   out.steps = shotSteps;
+  out.jacobianSteps = jacobianSteps;
   out.error = out.status == RNN_OK ? "" : rnn_error_text(module_.context);
   out.report.size = sizeof(out.report);
   if (out.status == RNN_OK || out.status == RNN_NOT_CONVERGED) {

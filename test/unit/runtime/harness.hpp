@@ -47,7 +47,7 @@ public:
   std::vector<const char*> axes;
   std::vector<int64_t> axisSizes;
   std::vector<rnn_cpu_kernel> kernels;
-  std::vector<uint32_t> carry;
+  std::vector<rnn_carry_place> carry;
   rnn_system_desc system{};
   rnn_module_table table{};
 
@@ -101,8 +101,9 @@ struct Outcome {
   std::string error;
   rnn_report report{};
   rnn_plan_info info{};
-  int64_t steps = 0;      ///< vector steps that kernels ran
-  std::string difference; ///< from the reference; empty: none
+  int64_t steps = 0;         ///< vector steps that kernels ran
+  int64_t jacobianSteps = 0; ///< those of them with the Jacobian
+  std::string difference;    ///< from the reference; empty: none
 };
 
 inline rnn_plan_options planOptions() {

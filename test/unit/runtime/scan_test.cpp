@@ -11,14 +11,16 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-const uint32_t dense2[] = {0, 0, 0, 1, 1, 0, 1, 1};
-const uint32_t scalar[] = {0, 0};
+using Places = std::vector<rnn_carry_place>;
+const Places dense2 = {{0, 0, 0, 1}, {0, 1, 1, 1}, {1, 0, 2, 1}, {1, 1, 3, 1}};
+const Places scalar = {{0, 0, 0, 1}};
 
-CarryPattern patternOf(uint32_t states, uint32_t carry, const uint32_t* index) {
+CarryPattern patternOf(uint32_t states, uint32_t carry, const Places& places) {
   rnn_system_desc desc{};
   desc.states = states;
   desc.carry = carry;
-  desc.carry_index = index;
+  desc.carry_places = static_cast<uint32_t>(places.size());
+  desc.carry_place = places.data();
   return CarryPattern(desc);
 }
 
@@ -104,8 +106,8 @@ TEST(Scan, GuardProductThatIsNotFinite) {
 }
 
 // The terms of (A2 A1) for a dense block of two.
-const std::vector<CarryTerm> products2 = {{0, 0, 0}, {0, 1, 2}, {1, 0, 1}, {1, 1, 3},
-                                          {2, 2, 0}, {2, 3, 2}, {3, 2, 1}, {3, 3, 3}};
+const std::vector<CarryTerm> products2 = {{0, 0, 0, 1}, {0, 1, 2, 1}, {1, 0, 1, 1}, {1, 1, 3, 1},
+                                          {2, 2, 0, 1}, {2, 3, 2, 1}, {3, 2, 1, 1}, {3, 3, 3, 1}};
 
 TEST(Scan, CompositionIsTheLaterTimesTheEarlier) {
   const std::vector<double> later = {1, 2, 3, 4};
@@ -119,8 +121,8 @@ TEST(Scan, CompositionIsTheLaterTimesTheEarlier) {
 TEST(Scan, CompositionOfSeveralColumns) {
   const std::vector<double> later = {1, 2, -1, 10, 20, -1}; // two columns, rows three apart
   std::vector<double> carry = {3, 4, 5, 6}, room(4);        // the pattern is diagonal
-  const uint32_t diagonal[] = {0, 0, 1, 1};
-  compose({{0, 0, 0}, {1, 1, 1}}, patternOf(2, 2, diagonal), 2, later.data(), 3, carry.data(),
+  const Places diagonal = {{0, 0, 0, 1}, {1, 1, 1, 1}};
+  compose({{0, 0, 0, 1}, {1, 1, 1, 1}}, patternOf(2, 2, diagonal), 2, later.data(), 3, carry.data(),
           room.data());
   EXPECT_EQ(carry, (std::vector<double>{3, 8, 50, 120}));
 }
@@ -211,9 +213,9 @@ TEST(Scan, AcrossColumns) {
     }
   }
   EXPECT_EQ(worstMismatchAcross(pattern, vectors, chunks), worst);
-  double defect[2] = {};
+  double defect[2] = {}, product[2];
   uint8_t dirty[2] = {};
-  const Changes across = correctAcross(pattern, vectors, chunks, defect, dirty);
+  const Changes across = correctAcross(pattern, vectors, chunks, defect, product, dirty);
   const Changes along = lane.correct(pattern);
   EXPECT_EQ(across.count, along.count);
   EXPECT_EQ(across.first, along.first);

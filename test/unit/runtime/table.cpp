@@ -101,8 +101,13 @@ Table::Table(const CellInfo& cell, const Options& options) {
   system.input_slots = inputs.data();
   system.param_slots = params.data();
   system.output_slots = outputs.data();
-  system.carry = static_cast<uint32_t>(carry.size() / 2);
-  system.carry_index = carry.data();
+  for (const rnn_carry_place& place : carry) {
+    system.carry = std::max(system.carry, place.number + 1);
+  }
+  system.carry_places = static_cast<uint32_t>(carry.size());
+  system.carry_place = carry.data();
+  system.linear = cell.linear;
+  system.constant = cell.constant;
   system.cost = options.cost;
   system.kernels = static_cast<uint32_t>(kernels.size());
   system.kernel = kernels.data();

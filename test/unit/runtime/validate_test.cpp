@@ -20,7 +20,7 @@ std::string moduleError(const std::function<void(Table&)>& change,
 
 TEST(Module, TableErrors) {
   EXPECT_EQ(moduleError([](Table& t) { t.table.abi_version = 7; }),
-            "module table: ABI version 7, this runtime has 1; build the module again");
+            "module table: ABI version 7, this runtime has 2; build the module again");
   EXPECT_EQ(moduleError([](Table& t) { t.table.size = 16; }),
             "module table: size is 16, this runtime needs " +
                 std::to_string(sizeof(rnn_module_table)));
@@ -71,14 +71,24 @@ TEST(Module, SlotErrors) {
 
 TEST(Module, CarryAndKernelErrors) {
   const std::string where = "module triangular, system triangular: ";
-  EXPECT_EQ(moduleError([](Table& t) { t.carry[0] = 1; }),
-            where + "`carry_index` is not a row-major list of places in a 2 x 2 block");
-  EXPECT_EQ(moduleError([](Table& t) { t.carry[5] = 2; }),
-            where + "`carry_index` is not a row-major list of places in a 2 x 2 block");
+  EXPECT_EQ(moduleError([](Table& t) { t.carry[0].row = 1; }),
+            where + "`carry_place` is not a row-major list of places in a 2 x 2 block");
+  EXPECT_EQ(moduleError([](Table& t) { t.carry[2].column = 2; }),
+            where + "`carry_place` is not a row-major list of places in a 2 x 2 block");
+  EXPECT_EQ(moduleError([](Table& t) { t.system.carry_places = t.system.carry = 2; }),
+            where + "`carry_place` lacks (1, 1)");
   EXPECT_EQ(moduleError([](Table& t) { t.system.carry = 2; }),
-            where + "`carry_index` lacks (1, 1)");
-  EXPECT_EQ(moduleError([](Table& t) { t.system.carry_index = nullptr; }),
-            where + "`carry_index` is null");
+            where + "`carry_place` has 3 numbers, `carry` says 2");
+  EXPECT_EQ(moduleError([](Table& t) { t.carry[1].sign = -1; }),
+            where +
+                "`carry_place` has number 1 with sign -1 at (1, 0); numbers count from 0 by first "
+                "places, whose sign is 1");
+  EXPECT_EQ(moduleError([](Table& t) { t.carry[1].number = 2; }),
+            where +
+                "`carry_place` has number 2 with sign 1 at (1, 0); numbers count from 0 by first "
+                "places, whose sign is 1");
+  EXPECT_EQ(moduleError([](Table& t) { t.system.carry_place = nullptr; }),
+            where + "`carry_place` is null");
   EXPECT_EQ(moduleError([](Table& t) { t.kernels[0].shoot = nullptr; }),
             where + "kernel 0: a function is null and there is no `resolve`");
   EXPECT_EQ(moduleError([](Table& t) { t.kernels[1].width = 4; }),
@@ -90,15 +100,32 @@ TEST(Module, CarryAndKernelErrors) {
   EXPECT_EQ(moduleError([](Table& t) { t.system.kernels = 0; }), where + "there is no kernel");
   EXPECT_EQ(moduleError([](Table& t) { t.system.cost.step_latency = -1; }),
             where + "`cost` holds -1");
+  // The diagonal holds 1 in the identity, no other place does; signs are those of a product.
+  const auto whole = [](Table& t, std::vector<rnn_carry_place> places) {
+    t.carry = std::move(places);
+    t.system.carry = t.carry.back().number + 1;
+    t.system.carry_places = static_cast<uint32_t>(t.carry.size());
+    t.system.carry_place = t.carry.data();
+  };
+  EXPECT_EQ(moduleError([&](Table& t) { whole(t, {{0, 0, 0, 1}, {1, 0, 0, 1}, {1, 1, 1, 1}}); }),
+            where + "`carry_place` has number 0 at (0, 0) and (1, 0), where the identity or a "
+                    "product of two such matrices differs");
+  EXPECT_EQ(moduleError([&](Table& t) { whole(t, {{0, 0, 0, 1}, {1, 1, 0, -1}}); }),
+            where + "`carry_place` has number 0 at (0, 0) and (1, 1), where the identity or a "
+                    "product of two such matrices differs");
   // (0,1) and (1,2) ask for (0,2).
   EXPECT_EQ(moduleError(
-                [](Table& t) {
-                  t.carry = {0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3};
-                  t.system.carry = 6;
-                  t.system.carry_index = t.carry.data();
+                [&](Table& t) {
+                  whole(t, {{0, 0, 0, 1},
+                            {0, 1, 1, 1},
+                            {1, 1, 2, 1},
+                            {1, 2, 3, 1},
+                            {2, 2, 4, 1},
+                            {3, 3, 5, 1}});
                 },
                 RNN_INVALID_ARGUMENT, "ladder"),
-            "module ladder, system ladder: `carry_index` has (0, 1) and (1, 2), but not (0, 2)");
+            "module ladder, system ladder: `carry_place` lacks (0, 2), which a product of two such "
+            "matrices has");
 }
 
 TEST(Module, NullArguments) {

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 using namespace rnnc;
 using namespace rnnc::check;
@@ -115,8 +116,17 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     for (uint32_t a = 0; a < table.system[s].block_rank; ++a)
       if (table.system[s].block_sizes[a] < 0 && dims.at(table.system[s].block_dims[a]) == 1)
         dims[table.system[s].block_dims[a]] = blockSize, blockSize += 2;
-  // The first free lane axis of the first system carries the lanes.
+  // The first free lane axis of the first system carries the lanes, other lane axes have one place;
+  // what is no axis of a state has several, so that contractions over it are more than a product.
   bool placed = false;
+  std::set<std::string> ofStates;
+  for (uint32_t s = 0; s < table.systems; ++s)
+    ofStates.insert(table.system[s].lane_axes,
+                    table.system[s].lane_axes + table.system[s].lane_rank);
+  int64_t otherSize = 11;
+  for (auto& [name, size] : dims)
+    if (size == 1 && !ofStates.contains(name))
+      size = otherSize, otherSize = 5 + otherSize % 8;
   if (table.systems)
     for (uint32_t a = 0; a < table.system[0].lane_rank && !placed; ++a)
       if (table.system[0].lane_sizes[a] < 0)
@@ -136,6 +146,8 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     auto fixed = subject.params.find(name);
     if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
       argument.values.assign(count, fixed->second);
+    else if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
+      return; // not given: the state begins as its param
     else if (kind == RNN_ARG_INITIAL)
       argument.values =
           drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);

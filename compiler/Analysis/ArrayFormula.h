@@ -1,0 +1,14 @@
+//===- ArrayFormula.h - a value of a step as the user would write it -------------------------===//
+#pragma once
+
+#include "Rnn/Rnn.h"
+
+#include <string>
+
+namespace rnnc {
+
+/// `sigmoid(W @ x[t] + b)`; what lies deeper than a few levels is "...". Where `known` gives a text
+/// for a value inside, that stands for it.
+std::string arrayFormula(mlir::Value value, llvm::function_ref<std::string(mlir::Value)> known);
+
+} // namespace rnnc

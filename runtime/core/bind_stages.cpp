@@ -1,0 +1,57 @@
+// Stages with their sizes known.
+#include "core/bind.hpp"
+
+namespace rnnc::runtime {
+
+ProductPlan bindProduct(const Plan& plan, const rnn_product& desc) {
+  ProductPlan product;
+  product.desc = &desc;
+  const std::vector<int64_t>& sequence = plan.tensorSizes[desc.sequence];
+  const std::vector<int64_t>& weight = plan.tensorSizes[desc.part[0].weight];
+  const uint32_t heads = desc.heads;
+  for (uint32_t a = 0; a < heads; ++a) {
+    product.heads *= weight[a];
+  }
+  // The left factor is [heads..., row, contracted], the right one [heads..., contracted, column] or
+  // [heads..., contracted].
+  product.hasRow = desc.left || sequence.size() == heads + 2;
+  product.hasColumn = !desc.left || weight.size() == heads + 2;
+  product.sequenceRow = desc.left ? heads : heads + 1;
+  product.sequenceContracted = desc.left ? heads + 1 : heads;
+  product.weightColumn = desc.left ? heads + 1 : heads;
+  product.weightContracted = desc.left ? heads : heads + 1;
+  product.resultRow = desc.left ? heads : heads + 1;
+  product.resultColumn = desc.left ? heads + 1 : heads;
+  product.rows = product.hasRow ? sequence[product.sequenceRow] : 1;
+  product.contracted = sequence[product.sequenceContracted];
+  for (uint32_t i = 0; i < desc.parts; ++i) {
+    const std::vector<int64_t>& sizes = plan.tensorSizes[desc.part[i].weight];
+    product.parts.push_back(
+        {&desc.part[i], product.hasColumn ? sizes[product.weightColumn] : int64_t(1)});
+  }
+  return product;
+}
+
+void listKept(Plan& plan) {
+  const rnn_module_table& table = plan.table();
+  plan.kept.assign(table.tensors, 0);
+  for (uint32_t i = 0; i < table.tensors; ++i) {
+    const rnn_role role = table.tensor[i].role;
+    plan.kept[i] = role == RNN_ROLE_HOISTED || role == RNN_ROLE_DERIVED;
+  }
+  auto read = [&](uint32_t tensor) {
+    if (table.tensor[tensor].role == RNN_ROLE_STATE) {
+      plan.kept[tensor] = 1;
+    }
+  };
+  for (const StagePlan& stage : plan.stages) {
+    if (stage.product.desc) {
+      read(stage.product.desc->sequence);
+    }
+    for (uint32_t i = 0; stage.map.desc && i < stage.map.desc->inputs; ++i) {
+      read(stage.map.desc->input_slots[i].tensor);
+    }
+  }
+}
+
+} // namespace rnnc::runtime

@@ -1,0 +1,293 @@
+#include "cpu/product.hpp"
+
+#include "cpu/product_kernel.hpp"
+#include "cpu/sequences.hpp"
+#include "cpu/stage.hpp"
+#include "cpu/threads.hpp"
+
+#include <algorithm>
+
+namespace rnnc::runtime::cpu {
+namespace {
+
+// Bytes of the sequence's rows that a thread packs at once: they stay in the second-level cache
+// while all columns of the weights pass.
+constexpr int64_t rowBytes = 256 * 1024;
+constexpr int64_t maxTiles = 20;
+constexpr int64_t maxTile = 12 * 32;
+
+int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+// Rows of the sequence in one task.
+template <class F>
+int64_t rowsOf(const ProductPlan& product) {
+  const int64_t mr = productKernels().of<F>().mr;
+  const int64_t bytes = std::max<int64_t>(product.contracted, 1) * mr * int64_t(sizeof(F));
+  return mr * std::clamp<int64_t>(rowBytes / bytes, 1, maxTiles);
+}
+
+template <class F>
+int64_t packedNumbers(const ProductPlan& product, int64_t columns) {
+  const int64_t width = roundUp(columns, productKernels().of<F>().nr);
+  return checkedProduct(checkedProduct(product.heads, width, "the workspace"), product.contracted,
+                        "the workspace");
+}
+
+// An array of the call, as elements at offsets.
+struct Array {
+  char* data = nullptr;
+  rnn_dtype dtype = RNN_F32;
+  int64_t batch = 0, time = 0;
+  const int64_t* dims = nullptr;
+  uint32_t rank = 0;
+
+  Array() = default;
+  Array(const Call& call, uint32_t index) {
+    const rnn_tensor& tensor = call.tensors[index];
+    const SequenceStrides strides = sequenceStrides(call.plan, index, tensor);
+    data = static_cast<char*>(tensor.data);
+    dtype = tensor.dtype;
+    batch = strides.batch;
+    time = strides.time;
+    dims = strides.dims;
+    rank = static_cast<uint32_t>(call.plan.tensorSizes[index].size());
+  }
+  template <class F>
+  F load(int64_t offset) const {
+    return loadElement<F>(data + offset * elementSize(dtype), dtype);
+  }
+};
+
+template <class F>
+class Runner {
+public:
+  Runner(const Call& call, const StagePlan& stage)
+      : call_(call), product_(stage.product), kernel_(productKernels().of<F>()),
+        time_(timeOf(call.plan, stage.phase)),
+        rows_(batchOf(call.plan, stage.phase) * time_ * stage.product.rows),
+        sequence_(call, stage.product.desc->sequence),
+        before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)) {}
+
+  void packWeights(F* to) const;
+  int64_t tasks() const { return product_.heads * blocks(); }
+  void task(int64_t item, const F* packed, F* slice) const;
+
+private:
+  int64_t blocks() const {
+    const int64_t each = rowsOf<F>(product_);
+    return (rows_ + each - 1) / each;
+  }
+  int64_t headOffset(const Array& array, int64_t head) const;
+  void packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const;
+  void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
+  void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
+                const F* weights) const;
+  void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
+  void storeTile(const Array& result, int64_t head, int64_t row, int64_t rows, int64_t column,
+                 int64_t columns, const F* tile) const;
+  // A row is a batch element, a step, and an index along the sequence's own axis.
+  int64_t rowOffset(const Array& array, int64_t row, int64_t ownStride, int64_t back) const {
+    const int64_t own = row % product_.rows, step = row / product_.rows;
+    return step / time_ * array.batch + (step % time_ - back) * array.time + own * ownStride;
+  }
+
+  const Call& call_;
+  const ProductPlan& product_;
+  const ProductKernel<F>& kernel_;
+  int64_t time_, rows_;
+  Array sequence_;
+  F before_;
+};
+
+template <class F>
+int64_t Runner<F>::headOffset(const Array& array, int64_t head) const {
+  const std::vector<int64_t>& sizes = call_.plan.tensorSizes[product_.desc->part[0].weight];
+  int64_t offset = 0;
+  for (uint32_t a = product_.desc->heads; a-- > 0;) {
+    offset += head % sizes[a] * array.dims[a];
+    head /= sizes[a];
+  }
+  return offset;
+}
+
+// [contracted][nr], zeros beyond the last column.
+template <class F>
+void Runner<F>::packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const {
+  const Array weight(call_, part.desc->weight);
+  const int64_t nr = kernel_.nr, first = panel * nr;
+  const int64_t columns = std::min(nr, part.columns - first);
+  const int64_t along = product_.hasColumn ? weight.dims[product_.weightColumn] : 0;
+  const int64_t down = weight.dims[product_.weightContracted];
+  const int64_t base = headOffset(weight, head) + first * along;
+  for (int64_t k = 0; k < product_.contracted; ++k) {
+    for (int64_t j = 0; j < nr; ++j) {
+      to[k * nr + j] = j < columns ? weight.load<F>(base + k * down + j * along) : F(0);
+    }
+  }
+}
+
+template <class F>
+void Runner<F>::packWeights(F* to) const {
+  for (const ProductPart& part : product_.parts) {
+    const int64_t panels = roundUp(part.columns, kernel_.nr) / kernel_.nr;
+    const int64_t each = product_.contracted * kernel_.nr;
+    parallelFor(*call_.plan.arena, product_.heads * panels, [&](int64_t item, int) {
+      packPanel(part, item / panels, item % panels, to + item * each);
+    });
+    to += packedNumbers<F>(product_, part.columns);
+  }
+}
+
+// Tiles of [contracted][mr], zeros beyond the last row.
+template <class F>
+void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) const {
+  const int64_t mr = kernel_.mr, contracted = product_.contracted, back = product_.desc->back;
+  const int64_t stride = sequence_.dims[product_.sequenceContracted];
+  const int64_t own = product_.hasRow ? sequence_.dims[product_.sequenceRow] : 0;
+  const int64_t base = headOffset(sequence_, head);
+  for (int64_t tile = 0; tile < count; tile += mr, to += contracted * mr) {
+    for (int64_t i = 0; i < mr; ++i) {
+      const int64_t row = first + tile + i;
+      if (tile + i >= count || row / product_.rows % time_ < back) {
+        const F fill = tile + i >= count ? F(0) : before_;
+        for (int64_t k = 0; k < contracted; ++k) {
+          to[k * mr + i] = fill;
+        }
+        continue;
+      }
+      const int64_t at = base + rowOffset(sequence_, row, own, back);
+      if (sequence_.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64)) {
+        const F* from = reinterpret_cast<const F*>(sequence_.data) + at;
+        for (int64_t k = 0; k < contracted; ++k) {
+          to[k * mr + i] = from[k * stride];
+        }
+        continue;
+      }
+      for (int64_t k = 0; k < contracted; ++k) {
+        to[k * mr + i] = sequence_.load<F>(at + k * stride);
+      }
+    }
+  }
+}
+
+// The bias in every row, or zeros.
+template <class F>
+void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const {
+  const int64_t mr = kernel_.mr, nr = kernel_.nr;
+  std::fill(tile, tile + mr * nr, F(0));
+  if (part.desc->bias < 0) {
+    return;
+  }
+  const auto index = static_cast<uint32_t>(part.desc->bias);
+  const Array bias(call_, index);
+  // Its axes are the last ones of the result; those in front of the column are heads.
+  const std::vector<int64_t>& sizes = call_.plan.tensorSizes[product_.desc->part[0].weight];
+  int64_t base = 0;
+  uint32_t axis = bias.rank - 1;
+  for (uint32_t a = product_.desc->heads; a-- > 0;) {
+    if (axis > 0) {
+      base += head % sizes[a] * bias.dims[--axis];
+    }
+    head /= sizes[a];
+  }
+  const int64_t columns = std::min(nr, part.columns - column);
+  for (int64_t j = 0; j < columns; ++j) {
+    tile[j] = bias.load<F>(base + (column + j) * bias.dims[bias.rank - 1]);
+  }
+  for (int64_t i = 1; i < mr; ++i) {
+    std::copy(tile, tile + nr, tile + i * nr);
+  }
+}
+
+template <class F>
+void Runner<F>::storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
+                          int64_t column, int64_t columns, const F* tile) const {
+  const int64_t own = product_.hasRow ? result.dims[product_.resultRow] : 0;
+  const int64_t stride = product_.hasColumn ? result.dims[product_.resultColumn] : 0;
+  const int64_t base = headOffset(result, head) + column * stride;
+  const bool isPlain = stride == 1 && result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t at = base + rowOffset(result, row + i, own, 0);
+    const F* from = tile + i * kernel_.nr;
+    if (isPlain) {
+      std::copy(from, from + columns, reinterpret_cast<F*>(result.data) + at);
+      continue;
+    }
+    for (int64_t j = 0; j < columns; ++j) {
+      storeElement(result.data + (at + j * stride) * elementSize(result.dtype), result.dtype,
+                   from[j]);
+    }
+  }
+}
+
+template <class F>
+void Runner<F>::multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count,
+                         const F* rows, const F* weights) const {
+  const Array result(call_, part.desc->result);
+  if (!result.data) {
+    return; // nobody wants it
+  }
+  const int64_t mr = kernel_.mr, nr = kernel_.nr, contracted = product_.contracted;
+  alignas(64) F start[maxTile], tile[maxTile];
+  for (int64_t column = 0; column < part.columns; column += nr) {
+    startTile(part, head, column, start);
+    for (int64_t row = 0; row < count; row += mr) {
+      std::copy(start, start + mr * nr, tile);
+      kernel_.run(contracted, rows + row * contracted, weights + column * contracted, tile);
+      storeTile(result, head, first + row, std::min(mr, count - row), column,
+                std::min(nr, part.columns - column), tile);
+    }
+  }
+}
+
+template <class F>
+void Runner<F>::task(int64_t item, const F* packed, F* slice) const {
+  const int64_t head = item / blocks(), each = rowsOf<F>(product_);
+  const int64_t first = item % blocks() * each, count = std::min(each, rows_ - first);
+  packRows(head, first, count, slice);
+  for (const ProductPart& part : product_.parts) {
+    const int64_t ofHead = roundUp(part.columns, kernel_.nr) * product_.contracted;
+    multiply(part, head, first, count, slice, packed + head * ofHead);
+    packed += packedNumbers<F>(product_, part.columns);
+  }
+}
+
+} // namespace
+
+template <class F>
+int64_t Product<F>::packedBytes(const ProductPlan& product) {
+  int64_t numbers = 0;
+  for (const ProductPart& part : product.parts) {
+    numbers = checkedSum(numbers, packedNumbers<F>(product, part.columns), "the workspace");
+  }
+  return checkedProduct(numbers, sizeof(F), "the workspace");
+}
+
+template <class F>
+int64_t Product<F>::sliceBytes(const ProductPlan& product) {
+  return checkedProduct(checkedProduct(rowsOf<F>(product), product.contracted, "the workspace"),
+                        sizeof(F), "the workspace");
+}
+
+template <class F>
+void Product<F>::run(const Call& call, const StagePlan& stage, char* packed, char* slices,
+                     int64_t bytesEach) {
+  const Runner<F> runner(call, stage);
+  bool wanted = false;
+  for (const ProductPart& part : stage.product.parts) {
+    wanted |= call.tensors[part.desc->result].data != nullptr;
+  }
+  if (!wanted) {
+    return;
+  }
+  F* weights = reinterpret_cast<F*>(packed);
+  runner.packWeights(weights);
+  parallelFor(*call.plan.arena, runner.tasks(), [&](int64_t item, int slot) {
+    runner.task(item, weights, reinterpret_cast<F*>(slices + slot * bytesEach));
+  });
+}
+
+template class Product<float>;
+template class Product<double>;
+
+} // namespace rnnc::runtime::cpu

@@ -1,0 +1,131 @@
+#include "cpu/sequences.hpp"
+
+#include "cpu/stage.hpp"
+#include "cpu/threads.hpp"
+
+namespace rnnc::runtime::cpu {
+namespace {
+
+template <class F>
+constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+
+bool isSequence(const Plan& plan, uint32_t index) {
+  const rnn_role role = plan.table().tensor[index].role;
+  return role != RNN_ROLE_PARAM && role != RNN_ROLE_DERIVED;
+}
+
+// One batch element at one step, whatever the strides.
+void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, const char* source,
+                  const rnn_tensor& to, char* target) {
+  const std::vector<int64_t>& sizes = plan.tensorSizes[index];
+  const auto rank = static_cast<uint32_t>(sizes.size());
+  int64_t at[RNN_MAX_RANK] = {};
+  while (true) {
+    int64_t fromOffset = 0, toOffset = 0;
+    for (uint32_t a = 0; a < rank; ++a) {
+      fromOffset += at[a] * from.strides[2 + a];
+      toOffset += at[a] * to.strides[2 + a];
+    }
+    storeElement(target + toOffset * elementSize(to.dtype), to.dtype,
+                 loadElement<double>(source + fromOffset * elementSize(from.dtype), from.dtype));
+    uint32_t a = rank;
+    while (a > 0 && ++at[a - 1] == sizes[a - 1]) {
+      at[--a] = 0;
+    }
+    if (a == 0) {
+      return;
+    }
+  }
+}
+
+} // namespace
+
+SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor) {
+  if (isSequence(plan, index)) {
+    return {tensor.strides[0], tensor.strides[1], tensor.strides + 2};
+  }
+  return {0, 0, tensor.strides};
+}
+
+template <class F>
+Sequences<F>::Sequences(const Plan& plan, Carver& carver) : plan_(plan) {
+  const uint32_t count = plan.table().tensors;
+  tensors_ = carver.take<rnn_tensor>(count);
+  kept_ = carver.take<F*>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!plan.kept[i]) {
+      continue;
+    }
+    const char* name = plan.table().tensor[i].name;
+    int64_t elements = 1;
+    if (isSequence(plan, i)) {
+      elements = checkedProduct(plan.batch, plan.time, name);
+    }
+    for (int64_t size : plan.tensorSizes[i]) {
+      elements = checkedProduct(elements, size, name);
+    }
+    F* room = carver.take<F>(elements);
+    if (kept_) {
+      kept_[i] = room;
+    }
+  }
+}
+
+template <class F>
+const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args) {
+  for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
+    rnn_tensor& tensor = tensors_[i];
+    tensor = {};
+    const int arg = plan_.module->tensorArgs[i].sequence;
+    if (arg >= 0) {
+      tensor = args[arg];
+    }
+    if (!plan_.kept[i] || (tensor.data && tensor.dtype == dtypeOf<F>)) {
+      continue;
+    }
+    tensor.data = kept_[i];
+    tensor.dtype = dtypeOf<F>;
+    tensor.rank = 0;
+    if (isSequence(plan_, i)) {
+      tensor.shape[tensor.rank++] = plan_.batch;
+      tensor.shape[tensor.rank++] = plan_.time;
+    }
+    for (int64_t size : plan_.tensorSizes[i]) {
+      tensor.shape[tensor.rank++] = size;
+    }
+    int64_t stride = 1;
+    for (uint32_t a = tensor.rank; a-- > 0;) {
+      tensor.strides[a] = stride;
+      stride *= tensor.shape[a];
+    }
+  }
+  return tensors_;
+}
+
+template <class F>
+void Sequences<F>::copyToCaller(const rnn_tensor* args) {
+  for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
+    const int arg = plan_.module->tensorArgs[i].sequence;
+    if (!plan_.kept[i] || arg < 0 || !args[arg].data || args[arg].data == tensors_[i].data) {
+      continue;
+    }
+    const rnn_tensor &from = tensors_[i], &to = args[arg];
+    int64_t elements = 1;
+    for (int64_t size : plan_.tensorSizes[i]) {
+      elements *= size;
+    }
+    parallelFor(*plan_.arena, elements ? plan_.batch * plan_.time : 0, [&](int64_t item, int) {
+      const int64_t batch = item / plan_.time, time = item % plan_.time;
+      auto place = [&](const rnn_tensor& tensor) {
+        return static_cast<char*>(tensor.data) +
+               (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
+      };
+      copyElements(plan_, i, from, place(from), to, place(to));
+    });
+  }
+}
+
+template class Sequences<float>;
+template class Sequences<double>;
+
+} // namespace rnnc::runtime::cpu

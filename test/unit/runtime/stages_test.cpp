@@ -1,0 +1,546 @@
+// Products and maps around the solve: every form and layout, bit for bit.
+#include "harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rnnc::test {
+namespace {
+
+// One lane a batch element and index of [d]: h' = h / 2 + g.
+template <class F>
+void shootHalf(const rnn_shoot_args* args) {
+  F& state = *static_cast<F*>(args->state);
+  for (int64_t t = 0; t < args->steps; ++t) {
+    state = state / 2 + static_cast<const F*>(args->inputs[0])[t * args->input_strides[0]];
+    static_cast<F*>(args->outputs[0])[t * args->output_strides[0]] = state;
+  }
+  *static_cast<F*>(args->finite) = 0;
+}
+
+// A map: one output, twice its input, plus its param.
+template <class F>
+void shootTwice(const rnn_shoot_args* args) {
+  for (int64_t t = 0; t < args->steps; ++t) {
+    const F value = static_cast<const F*>(args->inputs[0])[t * args->input_strides[0]];
+    static_cast<F*>(args->outputs[0])[t * args->output_strides[0]] =
+        2 * value + *static_cast<const F*>(args->params);
+  }
+}
+
+// Once a call: the square of a param.
+template <class F>
+void shootSquare(const rnn_shoot_args* args) {
+  const F value = *static_cast<const F*>(args->params);
+  *static_cast<F*>(args->outputs[0]) = value * value;
+}
+
+template <class F>
+std::vector<rnn_cpu_kernel> kernelOf(rnn_shoot_fn f32, rnn_shoot_fn f64) {
+  return {{RNN_F32, 1, f32, nullptr}, {RNN_F64, 1, f64, nullptr}};
+}
+
+double drawn(uint64_t seed) { return std::sin(12.9898 * double(seed) + 78.233) * .7; }
+
+// An array whose axes lie in memory in another order, with gaps, and of either type.
+struct Strided {
+  std::vector<int64_t> shape, strides;
+  std::vector<double> wide;
+  std::vector<float> narrow;
+  rnn_dtype dtype;
+
+  Strided(std::vector<int64_t> sizes, rnn_dtype type, bool shuffled, uint64_t seed)
+      : shape(std::move(sizes)), strides(shape.size()), dtype(type) {
+    int64_t stride = shuffled ? 2 : 1;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const size_t axis = shuffled ? (i + 1) % shape.size() : shape.size() - 1 - i;
+      strides[axis] = stride;
+      stride *= shape[axis] + (shuffled ? 1 : 0);
+    }
+    wide.resize(size_t(stride) + 1);
+    for (double& value : wide) {
+      value = type == RNN_F32 ? double(float(drawn(++seed))) : drawn(++seed);
+    }
+    narrow.assign(wide.begin(), wide.end());
+  }
+  int64_t offset(const std::vector<int64_t>& index) const {
+    int64_t at = 0;
+    for (size_t a = 0; a < index.size(); ++a) {
+      at += index[a] * strides[a];
+    }
+    return at;
+  }
+  double get(const std::vector<int64_t>& index) const {
+    return dtype == RNN_F32 ? narrow[size_t(offset(index))] : wide[size_t(offset(index))];
+  }
+  rnn_tensor tensor() {
+    rnn_tensor t{};
+    t.data = dtype == RNN_F32 ? static_cast<void*>(narrow.data()) : wide.data();
+    t.dtype = dtype;
+    t.rank = uint32_t(shape.size());
+    std::copy(shape.begin(), shape.end(), t.shape);
+    std::copy(strides.begin(), strides.end(), t.strides);
+    return t;
+  }
+};
+
+template <class F>
+F multiplyAdd(F a, F b, F c) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? std::fma(a, b, c)
+                                                                         : a * b + c;
+#else
+  return a * b + c;
+#endif
+}
+
+struct Form {
+  const char* name;
+  bool heads, left, matrix, bias;
+};
+constexpr Form forms[] = {
+    {"W @ x", false, false, false, false},          {"W @ x + b", false, false, false, true},
+    {"heads, W @ x + b", true, false, false, true}, {"W @ X", false, false, true, false},
+    {"heads, W @ X", true, false, true, false},     {"X @ w", false, true, false, false},
+    {"X @ W + b", false, true, true, true},         {"heads, X @ W", true, true, true, false},
+};
+
+// x [h?, r, k] or [h?, k, r?], W likewise, y what the product gives; beside them the system.
+struct ProductTable {
+  Form form;
+  uint32_t back = 0;
+  double before = 0;
+  std::vector<const char*> xDims, wDims, yDims, bDims, dDims{"d"};
+  std::vector<int64_t> freeSizes = std::vector<int64_t>(RNN_MAX_RANK, -1);
+  std::vector<rnn_tensor_desc> tensors;
+  rnn_slot lane{4, 0, {0}, {0}}, laneOfG{5, 0, {0}, {0}};
+  std::vector<rnn_cpu_kernel> kernels = kernelOf<float>(shootHalf<float>, shootHalf<double>);
+  rnn_system_desc system{};
+  std::vector<rnn_product_part> parts{{1, -1, 3}};
+  rnn_product product{};
+  std::vector<rnn_stage> stages;
+  rnn_module_table table{};
+
+  explicit ProductTable(const Form& f) : form(f) {
+    auto add = [&](std::vector<const char*>& to, std::initializer_list<const char*> dims) {
+      if (form.heads) {
+        to.push_back("h");
+      }
+      to.insert(to.end(), dims);
+    };
+    if (form.left) {
+      add(xDims, {"r", "k"});
+      form.matrix ? add(wDims, {"k", "n"}) : add(wDims, {"k"});
+      form.matrix ? add(yDims, {"r", "n"}) : add(yDims, {"r"});
+    } else {
+      add(wDims, {"n", "k"});
+      form.matrix ? add(xDims, {"k", "r"}) : add(xDims, {"k"});
+      form.matrix ? add(yDims, {"n", "r"}) : add(yDims, {"n"});
+    }
+    form.matrix ? bDims.push_back("n") : add(bDims, {"n"});
+  }
+
+  rnn_tensor_desc tensor(const char* name, rnn_role role, std::vector<const char*>& dims) {
+    rnn_tensor_desc desc{};
+    desc.name = name;
+    desc.role = role;
+    desc.rank = uint32_t(dims.size());
+    desc.dims = dims.data();
+    desc.sizes = freeSizes.data();
+    return desc;
+  }
+
+  const rnn_module_table* get() {
+    tensors = {tensor("x", RNN_ROLE_INPUT, xDims), tensor("W", RNN_ROLE_PARAM, wDims),
+               tensor("b", RNN_ROLE_PARAM, bDims), tensor("y", RNN_ROLE_OUTPUT, yDims),
+               tensor("s", RNN_ROLE_STATE, dDims), tensor("g", RNN_ROLE_INPUT, dDims)};
+    tensors[0].fill = before;
+    if (form.bias) {
+      parts[0].bias = 2;
+    }
+    system.name = "system";
+    system.lane_rank = 1;
+    system.lane_axes = dDims.data();
+    system.lane_sizes = freeSizes.data();
+    system.states = system.inputs = 1;
+    system.state_slots = &lane;
+    system.input_slots = &laneOfG;
+    system.kernels = 2;
+    system.kernel = kernels.data();
+    product = {0,           back, form.heads ? 1u : 0u, form.left ? 1u : 0u, uint32_t(parts.size()),
+               parts.data()};
+    if (stages.empty()) {
+      stages = {{RNN_PHASE_BEFORE, &product, nullptr}};
+    }
+    table.abi_version = RNN_ABI_VERSION;
+    table.size = sizeof(table);
+    table.cell = "Product";
+    table.tensors = uint32_t(tensors.size());
+    table.tensor = tensors.data();
+    table.systems = 1;
+    table.system = &system;
+    table.stages = uint32_t(stages.size());
+    table.stage = stages.data();
+    return &table;
+  }
+};
+
+struct Sizes {
+  int64_t batch, time, h, n, k, r;
+};
+
+std::string run(const rnn_module_table* table, const Sizes& s, rnn_dtype compute,
+                std::vector<rnn_tensor> args, int threads) {
+  ModuleHandle module(table);
+  if (module.status != RNN_OK) {
+    return rnn_error_text(module.context);
+  }
+  const rnn_dim_value all[] = {{"h", s.h}, {"n", s.n}, {"k", s.k}, {"r", s.r}, {"d", 1}};
+  std::vector<rnn_dim_value> dims;
+  for (const rnn_dim_value& dim : all) {
+    for (uint32_t i = 0; i < table->tensors; ++i) {
+      const rnn_tensor_desc& tensor = table->tensor[i];
+      if (std::any_of(tensor.dims, tensor.dims + tensor.rank,
+                      [&](const char* name) { return std::string(name) == dim.name; })) {
+        dims.push_back(dim);
+        break;
+      }
+    }
+  }
+  rnn_plan_options options = planOptions();
+  options.dims = uint32_t(dims.size());
+  options.dim = dims.data();
+  options.batch = s.batch;
+  options.time = s.time;
+  options.compute = compute;
+  options.threads = threads;
+  rnn_plan* plan = nullptr;
+  if (rnn_plan_create(module.module, &options, &plan) != RNN_OK) {
+    return rnn_error_text(module.context);
+  }
+  size_t bytes = 0;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  Workspace workspace(bytes);
+  const rnn_status status = rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr);
+  std::string error = status == RNN_OK ? "" : rnn_error_text(module.context);
+  rnn_plan_destroy(plan);
+  return error;
+}
+
+std::vector<int64_t> shapeOf(const std::vector<const char*>& dims, const Sizes& s, bool sequence) {
+  std::vector<int64_t> shape;
+  if (sequence) {
+    shape = {s.batch, s.time};
+  }
+  for (const char* dim : dims) {
+    shape.push_back(*dim == 'h' ? s.h : *dim == 'n' ? s.n : *dim == 'k' ? s.k : s.r);
+  }
+  return shape;
+}
+
+// The element of the result, summed in the order of k.
+template <class F>
+F expected(const ProductTable& t, const Strided& x, const Strided& w, const Strided& bias,
+           const std::vector<int64_t>& y, int64_t contracted) {
+  const size_t head = t.form.heads ? 1 : 0;
+  const std::vector<int64_t> own(y.begin() + 2, y.end());
+  auto with = [&](std::vector<int64_t> list, std::initializer_list<int64_t> more) {
+    list.insert(list.end(), more);
+    return list;
+  };
+  const std::vector<int64_t> heads(own.begin(), own.begin() + long(head));
+  const int64_t first = own[head], second = t.form.matrix ? own[head + 1] : 0;
+  const int64_t time = y[1] - int64_t(t.back);
+  F sum = 0;
+  if (t.form.bias) {
+    sum = F(bias.get(t.form.matrix ? std::vector<int64_t>{second} : own));
+  }
+  for (int64_t k = 0; k < contracted; ++k) {
+    std::vector<int64_t> atX{y[0], time}, atW = heads;
+    atX.insert(atX.end(), heads.begin(), heads.end());
+    if (t.form.left) {
+      atX = with(atX, {first, k});
+      atW = t.form.matrix ? with(atW, {k, second}) : with(atW, {k});
+    } else {
+      atX = t.form.matrix ? with(atX, {k, second}) : with(atX, {k});
+      atW = with(atW, {first, k});
+    }
+    const F value = time < 0 ? F(t.before) : F(x.get(atX));
+    sum = multiplyAdd(value, F(w.get(atW)), sum);
+  }
+  return sum;
+}
+
+template <class F>
+void checkProduct(const Form& form, const Sizes& s, rnn_dtype storage, bool shuffled, uint32_t back,
+                  int threads) {
+  SCOPED_TRACE(std::string(form.name) + ", T = " + std::to_string(s.time) +
+               ", k = " + std::to_string(s.k) + ", n = " + std::to_string(s.n) +
+               (shuffled ? ", shuffled" : "") + ", back " + std::to_string(back));
+  ProductTable table(form);
+  table.back = back;
+  table.before = .375;
+  const rnn_module_table* module = table.get();
+  Strided x(shapeOf(table.xDims, s, true), storage, shuffled, 1);
+  Strided w(shapeOf(table.wDims, s, false), storage, shuffled, 1000);
+  Strided b(shapeOf(table.bDims, s, false), storage, shuffled, 2000);
+  Strided y(shapeOf(table.yDims, s, true), storage, shuffled, 3000);
+  Strided g({s.batch, s.time, 1}, storage, false, 4000);
+  const double gap = y.wide.back();
+  // Inputs, params, the state's sequence, the output, the initial and the final state.
+  std::vector<rnn_tensor> args{x.tensor(), g.tensor(), w.tensor(), b.tensor(),
+                               {},         y.tensor(), {},         {}};
+  ASSERT_EQ(run(module, s, sizeof(F) == 4 ? RNN_F32 : RNN_F64, args, threads), "");
+  std::vector<int64_t> index(y.shape.size(), 0);
+  int64_t wrong = 0;
+  while (true) {
+    const F value = expected<F>(table, x, w, b, index, s.k);
+    const double stored = storage == RNN_F32 ? double(float(value)) : double(value);
+    wrong += stored != y.get(index);
+    size_t a = index.size();
+    while (a > 0 && ++index[a - 1] == y.shape[a - 1]) {
+      index[--a] = 0;
+    }
+    if (a == 0) {
+      break;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(y.wide.back(), gap);
+}
+
+TEST(Stages, EveryFormOfAProductInEveryLayout) {
+  for (const Form& form : forms) {
+    for (bool shuffled : {false, true}) {
+      checkProduct<float>(form, {2, 29, 2, 45, 13, 3}, RNN_F32, shuffled, 0, 2);
+      checkProduct<double>(form, {2, 29, 2, 45, 13, 3}, RNN_F64, shuffled, 0, 2);
+      checkProduct<float>(form, {2, 7, 2, 9, 5, 3}, RNN_F64, shuffled, 0, 1);
+      checkProduct<double>(form, {2, 7, 2, 9, 5, 3}, RNN_F32, shuffled, 0, 1);
+    }
+  }
+}
+
+TEST(Stages, SizesAroundTheTilesOfAProduct) {
+  for (int64_t time : {1, 5, 6, 7, 11, 12, 13, 241}) {
+    for (int64_t n : {1, 15, 16, 17, 31, 32, 33, 65}) {
+      checkProduct<float>(forms[1], {1, time, 1, n, 3, 1}, RNN_F32, false, 0, 2);
+      checkProduct<double>(forms[1], {1, time, 1, n, 3, 1}, RNN_F64, false, 0, 2);
+    }
+  }
+  checkProduct<float>(forms[0], {1, 50, 1, 3, 30000, 1}, RNN_F32, false, 0, 2);
+}
+
+TEST(Stages, AProductOfEarlierInputsStartsWithWhatIsBefore) {
+  for (uint32_t back : {1u, 3u, 40u}) {
+    for (const Form& form : forms) {
+      checkProduct<float>(form, {2, 37, 2, 5, 4, 3}, RNN_F32, false, back, 2);
+    }
+  }
+}
+
+TEST(Stages, NothingToDoIsDone) {
+  ProductTable table(forms[0]);
+  const rnn_module_table* module = table.get();
+  for (const Sizes& s : {Sizes{0, 5, 1, 4, 4, 1}, Sizes{2, 0, 1, 4, 4, 1}}) {
+    Strided x(shapeOf(table.xDims, s, true), RNN_F32, false, 1);
+    Strided w(shapeOf(table.wDims, s, false), RNN_F32, false, 2);
+    Strided b(shapeOf(table.bDims, s, false), RNN_F32, false, 3);
+    Strided g({s.batch, s.time, 1}, RNN_F32, false, 4);
+    EXPECT_EQ(run(module, s, RNN_F32,
+                  {x.tensor(), g.tensor(), w.tensor(), b.tensor(), {}, {}, {}, {}}, 1),
+              "");
+  }
+}
+
+// x -> map u = 2 x + square(p) -> g = W u (hoisted) -> h' = h / 2 + g -> y = C h, with the state in
+// the workspace, in the caller's array, or in both.
+struct ChainTable {
+  std::vector<const char*> m{"m"}, d{"d"}, dm{"d", "m"}, nd{"n", "d"}, n{"n"};
+  std::vector<int64_t> freeSizes{-1, -1};
+  std::vector<rnn_tensor_desc> tensors;
+  rnn_slot slotX{0, 0, {0}, {0}}, slotP{1, 0, {}, {}}, slotSquare{6, 0, {}, {}},
+      slotU{7, 0, {0}, {0}}, slotG{8, 0, {0}, {0}}, slotH{4, 0, {0}, {0}};
+  std::vector<rnn_cpu_kernel> half = kernelOf<float>(shootHalf<float>, shootHalf<double>),
+                              twice = kernelOf<float>(shootTwice<float>, shootTwice<double>),
+                              square = kernelOf<float>(shootSquare<float>, shootSquare<double>);
+  rnn_system_desc system{}, twiceMap{}, squareMap{};
+  rnn_product_part ofG{2, -1, 8}, ofY{3, -1, 5};
+  rnn_product productG{7, 0, 0, 0, 1, &ofG}, productY{4, 0, 0, 0, 1, &ofY};
+  std::vector<rnn_stage> stages;
+  rnn_module_table table{};
+
+  const rnn_module_table* get() {
+    auto add = [&](const char* name, rnn_role role, std::vector<const char*>* dims) {
+      rnn_tensor_desc desc{};
+      desc.name = name;
+      desc.role = role;
+      desc.rank = dims ? uint32_t(dims->size()) : 0;
+      desc.dims = dims ? dims->data() : nullptr;
+      desc.sizes = freeSizes.data();
+      tensors.push_back(desc);
+    };
+    add("x", RNN_ROLE_INPUT, &m);
+    add("p", RNN_ROLE_PARAM, nullptr);
+    add("W", RNN_ROLE_PARAM, &dm);
+    add("C", RNN_ROLE_PARAM, &nd);
+    add("h", RNN_ROLE_STATE, &d);
+    add("y", RNN_ROLE_OUTPUT, &n);
+    add("q", RNN_ROLE_DERIVED, nullptr);
+    add("u", RNN_ROLE_HOISTED, &m);
+    add("g", RNN_ROLE_HOISTED, &d);
+    auto describe = [&](rnn_system_desc& desc, const char* name, std::vector<const char*>* lanes,
+                        std::vector<rnn_cpu_kernel>& kernels) {
+      desc.name = name;
+      desc.lane_rank = lanes ? 1 : 0;
+      desc.lane_axes = lanes ? lanes->data() : nullptr;
+      desc.lane_sizes = freeSizes.data();
+      desc.kernels = 2;
+      desc.kernel = kernels.data();
+    };
+    describe(system, "system", &d, half);
+    system.states = system.inputs = 1;
+    system.state_slots = &slotH;
+    system.input_slots = &slotG;
+    describe(twiceMap, "twice", &m, twice);
+    twiceMap.inputs = twiceMap.params = twiceMap.outputs = 1;
+    twiceMap.input_slots = &slotX;
+    twiceMap.param_slots = &slotSquare;
+    twiceMap.output_slots = &slotU;
+    describe(squareMap, "square", nullptr, square);
+    squareMap.params = squareMap.outputs = 1;
+    squareMap.param_slots = &slotP;
+    squareMap.output_slots = &slotSquare;
+    if (stages.empty()) {
+      stages = {{RNN_PHASE_CALL, nullptr, &squareMap},
+                {RNN_PHASE_BEFORE, nullptr, &twiceMap},
+                {RNN_PHASE_BEFORE, &productG, nullptr},
+                {RNN_PHASE_AFTER, &productY, nullptr}};
+    }
+    table.abi_version = RNN_ABI_VERSION;
+    table.size = sizeof(table);
+    table.cell = "Chain";
+    table.tensors = uint32_t(tensors.size());
+    table.tensor = tensors.data();
+    table.systems = 1;
+    table.system = &system;
+    table.stages = uint32_t(stages.size());
+    table.stage = stages.data();
+    return &table;
+  }
+};
+
+ModuleHandle* chainModule(ChainTable& chain) { return new ModuleHandle(chain.get()); }
+
+TEST(Stages, AChainOfThemAroundTheSolve) {
+  constexpr int64_t batch = 2, time = 300, m = 7, d = 5, n = 3;
+  ChainTable chain;
+  std::unique_ptr<ModuleHandle> module(chainModule(chain));
+  ASSERT_EQ(module->status, RNN_OK) << rnn_error_text(module->context);
+  Strided x({batch, time, m}, RNN_F64, false, 1), p({}, RNN_F64, false, 50);
+  Strided w({d, m}, RNN_F64, false, 100), c({n, d}, RNN_F64, false, 200);
+  const rnn_dim_value dims[] = {{"m", m}, {"d", d}, {"n", n}};
+  rnn_plan_options options = planOptions();
+  options.dims = 3;
+  options.dim = dims;
+  options.batch = batch;
+  options.time = time;
+  options.compute = RNN_F64;
+  rnn_plan* plan = nullptr;
+  ASSERT_EQ(rnn_plan_create(module->module, &options, &plan), RNN_OK)
+      << rnn_error_text(module->context);
+  size_t bytes = 0;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  EXPECT_GE(bytes, size_t(batch * time * (m + d + d) * 8)); // u, g and h
+  Workspace workspace(bytes);
+  for (int wanted : {0, 1, 2}) { // no state, of the compute type, of another
+    Strided h({batch, time, d}, wanted == 2 ? RNN_F32 : RNN_F64, wanted == 2, 300);
+    Strided y({batch, time, n}, RNN_F64, false, 400);
+    std::vector<rnn_tensor> args{x.tensor(), p.tensor(), w.tensor(), c.tensor(),
+                                 h.tensor(), y.tensor(), {},         {}};
+    if (!wanted) {
+      args[4] = {};
+    }
+    ASSERT_EQ(rnn_forward(plan, args.data(), workspace.data, nullptr, nullptr), RNN_OK)
+        << rnn_error_text(module->context);
+    std::vector<double> state(batch * d, 0);
+    for (int64_t b = 0; b < batch; ++b) {
+      for (int64_t t = 0; t < time; ++t) {
+        for (int64_t i = 0; i < d; ++i) {
+          double sum = 0;
+          for (int64_t j = 0; j < m; ++j) {
+            sum = multiplyAdd(2 * x.get({b, t, j}) + p.get({}) * p.get({}), w.get({i, j}), sum);
+          }
+          state[size_t(b * d + i)] = state[size_t(b * d + i)] / 2 + sum;
+          if (wanted) {
+            const double value = state[size_t(b * d + i)];
+            ASSERT_EQ(h.get({b, t, i}), wanted == 2 ? double(float(value)) : value);
+          }
+        }
+        for (int64_t o = 0; o < n; ++o) {
+          double sum = 0;
+          for (int64_t i = 0; i < d; ++i) {
+            sum = multiplyAdd(state[size_t(b * d + i)], c.get({o, i}), sum);
+          }
+          ASSERT_EQ(y.get({b, t, o}), sum) << wanted << " " << b << " " << t;
+        }
+      }
+    }
+  }
+  rnn_plan_destroy(plan);
+}
+
+void expectRefused(ChainTable& chain, const char* text) {
+  std::unique_ptr<ModuleHandle> module(chainModule(chain));
+  EXPECT_EQ(module->status, RNN_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(rnn_error_text(module->context)).find(text), std::string::npos)
+      << rnn_error_text(module->context);
+}
+
+TEST(Stages, BadTablesAreRefused) {
+  {
+    ChainTable chain;
+    chain.stages = {{RNN_PHASE_AFTER, &chain.productY, nullptr},
+                    {RNN_PHASE_BEFORE, &chain.productG, nullptr}};
+    expectRefused(chain, "stage 1: phase 1 is unknown, or comes too late");
+  }
+  {
+    ChainTable chain;
+    chain.stages = {{RNN_PHASE_BEFORE, nullptr, nullptr}};
+    expectRefused(chain, "stage 0: is either a product or a map");
+  }
+  {
+    ChainTable chain;
+    chain.ofG.weight = 3;
+    expectRefused(chain, "stage 2: axis 1 of C is not axis 0 of u");
+  }
+  {
+    ChainTable chain;
+    chain.ofG.weight = 99;
+    expectRefused(chain, "weight: tensor 99 of 9");
+  }
+  {
+    ChainTable chain;
+    chain.productG.sequence = 4;
+    expectRefused(chain, "sequence: tensor h has another role");
+  }
+  {
+    ChainTable chain;
+    chain.productG.back = 1;
+    expectRefused(chain, "sequence: only inputs can be delayed");
+  }
+  {
+    ChainTable chain;
+    chain.ofG.bias = 2;
+    expectRefused(chain, "bias: W does not have the last axes of g");
+  }
+  {
+    ChainTable chain;
+    chain.ofY.result = 2;
+    expectRefused(chain, "result: tensor W has another role");
+  }
+}
+
+} // namespace
+} // namespace rnnc::test
