@@ -356,7 +356,7 @@ void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite
 template <class F>
 void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
   std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
-  run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, unsolved_, false);
 }
 
 // Halves the stretch that holds the step; together the halves are no longer than the stretch.

@@ -108,10 +108,12 @@ double totalSteps(const Plan& plan) {
   return steps;
 }
 
-/// "batch element 2, d = 5"
-std::string laneText(const Plan& plan, const Unsolved& at) {
-  const SystemPlan& system = plan.systems[at.system];
-  std::string text = fmt::format("batch element {}", at.lane / system.lanesPerBatch);
+/// "`Cell_h` found no solution at step 7 (counted from 0) of batch element 2, d = 5"
+std::string unsolvedText(const Plan& plan, const Unsolved& at) {
+  const SystemPlan& system = *std::ranges::find(plan.systems, at.system, &SystemPlan::index);
+  std::string text =
+      fmt::format("`{}` found no solution at step {} (counted from 0) of batch element {}",
+                  system.desc->name, at.step, at.lane / system.lanesPerBatch);
   int64_t rest = at.lane % system.lanesPerBatch, below = system.lanesPerBatch;
   for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
     below /= system.laneSizes[a];
@@ -168,10 +170,7 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   workspace.header->report = total.report();
   workspace.header->magic = ReportHeader::magicValue;
   if (total.unsolved.any()) {
-    fail(RNN_NOT_CONVERGED,
-         "the implicit equation of `{}` found no solution at step {} (counted from 0) of {}",
-         plan.systems[total.unsolved.system].desc->name, total.unsolved.step,
-         laneText(plan, total.unsolved));
+    fail(RNN_NOT_CONVERGED, "the implicit equation of {}", unsolvedText(plan, total.unsolved));
   }
   if (total.unconvergedTile == INT64_MAX) {
     return RNN_OK;
