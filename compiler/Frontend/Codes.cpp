@@ -167,12 +167,12 @@ constexpr CodeText kCodes[] = {
      "so the step becomes loops, which run sequentially. With a size in the file (dim k = 4) the "
      "contraction is\n"
      "unrolled, and all steps can be solved at once."},
-    {"RNN0411", "too many states in an implicit step",
-     "The equations of an implicit step are solved together by Newton's method, with all elements "
-     "that\n"
-     "they couple: at most 16 a lane. A contraction over h[t] itself couples a whole axis; over "
-     "h[t-1] it\n"
-     "does not, and one small block a head (R : [heads, 4, 4]) couples 4."},
+    {"RNN0411", "an implicit step in too large a block",
+     "The equations of an implicit step are solved together by Newton's method, in a block of at "
+     "most 16\n"
+     "states a lane. A contraction over an axis of the state, of h[t] or of h[t-1], makes all of "
+     "the axis one\n"
+     "block; one small block a head (R : [heads, 4, 4]) is one of 4."},
     {"RNN0412", "an implicit equation does not determine its state",
      "h[t] drops out of h[t] = h[t] + x[t]: no value of h[t], or every one, solves it."},
     {"RNN0499", "rejected by a later phase",

@@ -46,10 +46,14 @@ static double element(const Program::Instruction& op, const std::vector<double>&
   return op.code == Program::Code::Mean ? sum / static_cast<double>(op.terms) : sum;
 }
 
+void Program::execute(const Instruction& op, std::vector<double>& memory) const {
+  for (size_t i = 0; i < op.count; ++i)
+    memory[op.result + i] = element(op, memory, i);
+}
+
 void Program::execute(std::vector<double>& memory) const {
   for (const Instruction& op : instructions)
-    for (size_t i = 0; i < op.count; ++i)
-      memory[op.result + i] = element(op, memory, i);
+    execute(op, memory);
 }
 
 bool Program::step(std::vector<double>& memory) const {

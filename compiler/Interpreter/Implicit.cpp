@@ -66,24 +66,29 @@ constexpr double kUlp = 0x1p-52;
 struct Search {
   const Group& group;
   Numbers point, offset;
+  Numbers residual; // at point + offset, and its derivatives
+  Matrix jacobian;
   double norm = INFINITY;
   int slow = -1;                   // trials in a row that made nothing better; -1: not tried yet
   double above = NAN, below = NAN; // of one unknown: the latest points with F > 0 and F < 0
   bool done = false, failed = false;
 
-  /// The residual and its derivatives at point + offset.
-  void take(const Numbers& residual, const Matrix& jacobian) {
+  explicit Search(const Group& group)
+      : group(group), offset(group.size()), residual(group.size()),
+        jacobian(group.size(), Numbers(group.size())) {}
+  /// A trial, now that the residual is known.
+  void take() {
     if (group.size() == 1)
       takeOne(residual[0], jacobian[0][0]);
     else
-      takeSeveral(residual, jacobian);
+      takeSeveral();
   }
 
 private:
   void takeOne(double residual, double slope);
   void narrow(double tried, double update, double size);
   void widen(double tried, double update, double size);
-  void takeSeveral(const Numbers& residual, const Matrix& jacobian);
+  void takeSeveral();
   void refuse();
   void end(double result, bool found) {
     point[0] = result;
@@ -157,7 +162,7 @@ void Search::refuse() {
   }
 }
 
-void Search::takeSeveral(const Numbers& residual, const Matrix& jacobian) {
+void Search::takeSeveral() {
   double size = 0;
   for (double x : residual)
     size += std::fabs(x);
@@ -237,6 +242,36 @@ void Search::widen(double tried, double update, double size) {
     end(point[0], false);
 }
 
+/// What of the program a search has to compute again for every guess.
+static std::vector<uint32_t> between(const Program& program, const std::vector<Group>& groups) {
+  std::vector<bool> isMoved(program.memory.size()), isWanted(program.memory.size());
+  for (const Group& group : groups)
+    for (uint32_t u : group) {
+      isMoved[program.unknowns[u].guess] = true;
+      isWanted[program.unknowns[u].next] = true;
+    }
+  for (const Program::Instruction& op : program.instructions)
+    for (size_t i = 0; i < op.count; ++i)
+      eachOperand(op, i, [&](size_t place) {
+        if (isMoved[place])
+          isMoved[op.result + i] = true;
+      });
+  std::vector<uint32_t> chosen;
+  for (uint32_t n = program.instructions.size(); n-- > 0;) {
+    const Program::Instruction& op = program.instructions[n];
+    bool isChosen = false;
+    for (size_t i = 0; i < op.count; ++i)
+      if (isWanted[op.result + i] && isMoved[op.result + i]) {
+        isChosen = true;
+        eachOperand(op, i, [&](size_t place) { isWanted[place] = true; });
+      }
+    if (isChosen)
+      chosen.push_back(n);
+  }
+  std::reverse(chosen.begin(), chosen.end());
+  return chosen;
+}
+
 void rnnc::orderUnknowns(Program& program) {
   if (program.unknowns.empty())
     return;
@@ -264,82 +299,117 @@ void rnnc::orderUnknowns(Program& program) {
       done += group.size();
       groups.push_back(std::move(group));
     }
-    program.levels.push_back(std::move(groups));
+    std::vector<uint32_t> instructions = between(program, groups);
+    program.levels.push_back({std::move(groups), std::move(instructions)});
   }
 }
 
-/// All groups of a level at once: they do not meet, so one execution serves one element of each.
-static bool solveLevel(const Program& program, const std::vector<Group>& level, Numbers& memory) {
-  std::vector<Search> searches;
-  size_t largest = 0;
-  for (const Group& group : level) {
-    Search search{group, {}, Numbers(group.size(), 0)};
-    for (uint32_t u : group)
-      if (double now = memory[program.unknowns[u].now]; std::isfinite(now))
-        search.point.push_back(now);
-      else
-        search.point.push_back(0); // a search begins somewhere
-    searches.push_back(std::move(search));
-    largest = std::max(largest, group.size());
+namespace {
+
+/// The searches of one level: its groups do not meet, so one execution serves one element of each.
+class LevelSearch {
+public:
+  LevelSearch(const Program& program, const Program::Level& level, Numbers& memory);
+  /// False where one of them found no solution.
+  bool run();
+
+private:
+  bool isDone() const {
+    return std::all_of(searches.begin(), searches.end(), [](const Search& s) { return s.done; });
   }
-  auto set = [&](const Search& search, size_t i, double by) {
-    memory[program.unknowns[search.group[i]].guess] =
-        search.point[i] + (search.done ? 0 : search.offset[i]) + by;
-  };
-  auto residual = [&](const Search& search) {
-    Numbers values;
-    for (uint32_t u : search.group)
-      values.push_back(memory[program.unknowns[u].next] - memory[program.unknowns[u].guess]);
-    return values;
-  };
-  auto isDone = [](const Search& search) { return search.done; };
-  for (int trial = 0; trial < 100 && !std::all_of(searches.begin(), searches.end(), isDone);
-       ++trial) {
+  const Program::Unknown& unknown(const Search& search, size_t i) const {
+    return program.unknowns[search.group[i]];
+  }
+  void guess(const Search& search, size_t i, double by) {
+    memory[unknown(search, i).guess] = search.point[i] + (search.done ? 0 : search.offset[i]) + by;
+  }
+  void guessAll() {
     for (const Search& search : searches)
       for (size_t i = 0; i < search.group.size(); ++i)
-        set(search, i, 0);
-    program.execute(memory);
-    std::vector<Numbers> values;
-    std::vector<Matrix> jacobians;
-    for (const Search& search : searches) {
-      values.push_back(residual(search));
-      jacobians.emplace_back(search.group.size(), Numbers(search.group.size()));
+        guess(search, i, 0);
+  }
+  double residual(const Search& search, size_t row) const {
+    return memory[unknown(search, row).next] - memory[unknown(search, row).guess];
+  }
+  void execute() {
+    for (uint32_t n : level.instructions)
+      program.execute(program.instructions[n], memory);
+  }
+  void differentiate(size_t column);
+
+  const Program& program;
+  const Program::Level& level;
+  Numbers& memory;
+  std::vector<Search> searches;
+  size_t largest = 0;
+};
+
+} // namespace
+
+LevelSearch::LevelSearch(const Program& program, const Program::Level& level, Numbers& memory)
+    : program(program), level(level), memory(memory) {
+  for (const Group& group : level.groups) {
+    Search& search = searches.emplace_back(group);
+    for (uint32_t u : group) {
+      double now = memory[program.unknowns[u].now];
+      search.point.push_back(std::isfinite(now) ? now : 0); // a search begins somewhere
     }
-    for (size_t column = 0; column < largest; ++column)
-      for (double sign : {1., -1.}) {
-        auto step = [&](const Search& search) {
-          return 0x1p-18 * (1 + std::fabs(search.point[column] + search.offset[column]));
-        };
-        for (const Search& search : searches)
-          if (column < search.group.size())
-            set(search, column, sign * step(search));
-        program.execute(memory);
-        for (size_t s = 0; s < searches.size(); ++s) {
-          if (column >= searches[s].group.size())
-            continue;
-          Numbers moved = residual(searches[s]);
-          for (size_t row = 0; row < moved.size(); ++row)
-            jacobians[s][row][column] += sign * moved[row] / (2 * step(searches[s]));
-          set(searches[s], column, 0);
-        }
+    largest = std::max(largest, group.size());
+  }
+}
+
+/// Central differences along one unknown of every group.
+void LevelSearch::differentiate(size_t column) {
+  auto step = [&](const Search& search) {
+    return 0x1p-18 * (1 + std::fabs(search.point[column] + search.offset[column]));
+  };
+  for (double sign : {1., -1.}) {
+    for (const Search& search : searches)
+      if (column < search.group.size())
+        guess(search, column, sign * step(search));
+    execute();
+    for (Search& search : searches) {
+      if (column >= search.group.size())
+        continue;
+      for (size_t row = 0; row < search.group.size(); ++row) {
+        double part = sign * residual(search, row) / (2 * step(search));
+        double& entry = search.jacobian[row][column];
+        entry = sign > 0 ? part : entry + part;
       }
-    for (size_t s = 0; s < searches.size(); ++s)
-      if (!searches[s].done)
-        searches[s].take(values[s], jacobians[s]);
+      guess(search, column, 0);
+    }
+  }
+}
+
+bool LevelSearch::run() {
+  guessAll();
+  program.execute(memory); // also what no guess moves
+  for (int trial = 0; trial < 100 && !isDone(); ++trial) {
+    if (trial > 0) {
+      guessAll();
+      execute();
+    }
+    for (Search& search : searches)
+      for (size_t row = 0; row < search.group.size(); ++row)
+        search.residual[row] = residual(search, row);
+    for (size_t column = 0; column < largest; ++column)
+      differentiate(column);
+    for (Search& search : searches)
+      if (!search.done)
+        search.take();
   }
   bool solved = true;
   for (Search& search : searches) {
     solved &= search.done && !search.failed;
     search.done = true;
-    for (size_t i = 0; i < search.group.size(); ++i)
-      set(search, i, 0);
   }
+  guessAll();
   return solved;
 }
 
 bool rnnc::solveImplicit(const Program& program, Numbers& memory) {
   bool solved = true;
-  for (const std::vector<Group>& level : program.levels)
-    solved &= solveLevel(program, level, memory);
+  for (const Program::Level& level : program.levels)
+    solved &= LevelSearch(program, level, memory).run();
   return solved;
 }

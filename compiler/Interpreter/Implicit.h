@@ -5,8 +5,8 @@
 
 namespace rnnc {
 
-/// Sorts the elements that `program.unknowns` lists into groups that need each other, and those
-/// into levels: groups of one level do not meet, and need nothing but the levels before.
+/// Sorts the elements that `program.unknowns` lists into `program.levels`: groups of one level do
+/// not meet, and need nothing but the levels before.
 void orderUnknowns(Interpreter::Program& program);
 
 /// Solves the equations of a step whose inputs, params and previous states are in `memory`, with

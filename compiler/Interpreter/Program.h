@@ -49,6 +49,14 @@ struct Interpreter::Program {
     size_t now = 0, next = 0, guess = 0;
   };
 
+  /// Unknowns that can be solved for at the same time: groups of those that need each other, and
+  /// the instructions, by number, that lead from their guesses to what their equations make of
+  /// these.
+  struct Level {
+    std::vector<std::vector<uint32_t>> groups;
+    std::vector<uint32_t> instructions;
+  };
+
   /// A state that begins as a param: element i is the param's element index[i].
   struct Start {
     size_t state = 0, param = 0; // declarations
@@ -60,12 +68,13 @@ struct Interpreter::Program {
   std::vector<Start> starts;
   std::vector<Delayed> delayed;
   std::vector<Unknown> unknowns;
-  std::vector<std::vector<std::vector<uint32_t>>> levels; // of groups of unknowns; see Implicit.h
+  std::vector<Level> levels; // each after those that it needs
   std::vector<Instruction> instructions;
   std::vector<double> memory; // constants and first states in place; copied by every run
 
   /// The equations in order, as they stand.
   void execute(std::vector<double>& memory) const;
+  void execute(const Instruction& op, std::vector<double>& memory) const;
   /// A step: implicit equations are solved first. False where one has no solution.
   bool step(std::vector<double>& memory) const;
 };

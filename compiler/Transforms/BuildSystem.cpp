@@ -283,16 +283,15 @@ void GroupLowering::buildSystem(newton::SystemOp system, const ImplicitSteps& im
 
 LogicalResult rnnc::emitTooManyUnknowns(Location loc, int64_t count) {
   InFlightDiagnostic error = emitError(loc);
-  error << "an implicit step solves at most " << kMaxUnknowns
-        << " states a lane together; this one couples ";
+  error << "an implicit step is solved for in blocks of at most " << kMaxUnknowns
+        << " states; this one is in a block of ";
   if (count < 0)
-    error << "an axis of free size";
+    error << "free size";
   else
     error << count;
   error << " [RNN0411]";
-  error.attachNote()
-      << "a contraction that reads [t] couples its whole axis: let it read [t-1], or "
-         "make blocks smaller";
+  error.attachNote() << "a contraction over an axis of the state couples it whole: one small block "
+                        "a head, as in R : [heads, 4, 4], can be solved for";
   return failure();
 }
 

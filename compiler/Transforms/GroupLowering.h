@@ -21,7 +21,7 @@ namespace rnnc {
 /// States that one implicit equation is solved for together, at most.
 constexpr int64_t kMaxUnknowns = 16;
 
-/// The error for an implicit step that couples too many states; -1: as many as the caller binds.
+/// The error for an implicit step in too large a block; -1: of a size that the caller binds.
 mlir::LogicalResult emitTooManyUnknowns(mlir::Location loc, int64_t count);
 
 class GroupLowering {

@@ -13,7 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace rnnc {
 #define GEN_PASS_DEF_HOIST
@@ -45,6 +45,7 @@ private:
   Block& step;
   Hoisting plan;
   OpBuilder b;
+  llvm::StringMap<int> lastNumber; // of the names made so far, so that no number is tried twice
   llvm::MapVector<Value, HoistedOp> arrays;
   llvm::MapVector<Value, Operation*> soleOutput; // what only an output wants goes straight there
 };
@@ -79,8 +80,9 @@ std::string Hoister::nameOf(Value value) {
   if (name.empty())
     name = "hoisted";
   std::string unique = name;
-  for (int n = 2; SymbolTable::lookupSymbolIn(cell, unique); ++n)
-    unique = name + "_" + std::to_string(n);
+  for (int& n = lastNumber.try_emplace(name, 1).first->second;
+       SymbolTable::lookupSymbolIn(cell, unique);)
+    unique = name + "_" + std::to_string(++n);
   return unique;
 }
 

@@ -1,6 +1,6 @@
 // RUN: rnn-opt %s --split-input-file --pass-pipeline='builtin.module(newton.cell(derive-trial),canonicalize,cse)' | FileCheck %s
 
-// u = cos(u) + x: one division is Newton's update, and the verdict is the last of five results.
+// u = cos(u) + x: one division is Newton's update, and the verdict is the last of seven results.
 newton.cell @Scalar {
   newton.tensor state @h [] []
   newton.tensor input @x [] []
@@ -16,13 +16,17 @@ newton.cell @Scalar {
       newton.yield %3 : f32
     }
     // CHECK: trial
-    // CHECK: ^bb0(%[[U:.*]]: f32, %[[O:.*]]: f32, %[[N:.*]]: f32, %[[C:.*]]: f32, %{{.*}}: f32)
+    // CHECK: ^bb0(%[[U:[^:]*]]: f32, %[[O:[^:]*]]: f32, %{{[^:]*}}: f32, %{{[^:]*}}: f32, %[[ABOVE:[^:]*]]: f32, %[[BELOW:[^:]*]]: f32, %{{[^:]*}}: f32)
     // CHECK: %[[V:.*]] = arith.addf %[[U]], %[[O]]
     // CHECK: math.cos %[[V]]
     // CHECK: math.sin %[[V]]
     // CHECK-COUNT-1: arith.divf
     // CHECK-NOT: arith.divf
-    // CHECK: newton.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32, f32, f32, f32, f32
+    // CHECK-DAG: %[[SEEN_ABOVE:.*]] = arith.select %{{.*}}, %[[V]], %[[ABOVE]]
+    // CHECK-DAG: %[[SEEN_BELOW:.*]] = arith.select %{{.*}}, %[[V]], %[[BELOW]]
+    // CHECK: arith.cmpf ord, %[[SEEN_ABOVE]], %[[SEEN_BELOW]]
+    // CHECK-NOT: arith.divf
+    // CHECK: newton.yield {{.*}} : f32, f32, f32, f32, f32, f32, f32{{$}}
     newton.yield %0 : f32
   }
 }

@@ -7,7 +7,7 @@ import math
 import sys
 
 sys.dont_write_bytecode = True
-import dense
+import npz
 
 BATCH, TIME, D = 2, 97, 3
 
@@ -24,12 +24,12 @@ if sys.argv[1] == "draw":
     # h = 0.1 h' + h^2 + x has a solution for x below 1/4 or so; a later one must not be told.
     arrays = inputs(0.5, (1, 2), [70, 80])
     arrays["x"][1][(0 * TIME + 75) * D] = 0.6
-    dense.write(sys.argv[2], arrays)
+    npz.write(sys.argv[2], arrays, "f")
 elif sys.argv[1] == "nan":
-    dense.write(sys.argv[2], inputs(math.nan, (0, 1), [31]))
+    npz.write(sys.argv[2], inputs(math.nan, (0, 1), [31]), "f")
 else:
     # h[t] reads no earlier step: only step 31 of that lane is no number, not its neighbours.
-    h = array.array("f", bytes(dense.read(sys.argv[2])["h"][1]))
+    h = npz.read(sys.argv[2], "f")["h"][1]
     bad = [i for i, x in enumerate(h) if math.isnan(x)]
     assert bad == [31 * D + 1], bad
     x = inputs(0, (0, 0), [])["x"][1]

@@ -18,6 +18,13 @@ def solve(decay, drive, start=0.0):
     return h
 
 
+def parts(arrays):
+    """Complex arrays as two: NAME_re and NAME_im."""
+    real = {name: value for name, value in arrays.items() if not np.iscomplexobj(value)}
+    return real | {name + end: part for name, value in arrays.items() if name not in real
+                   for end, part in (("_re", value.real), ("_im", value.imag))}
+
+
 def ema(draw, time):
     d = 3
     given = {"x": draw.normal(BATCH, time, d), "a": draw.uniform(0, 1, d)}
@@ -81,20 +88,20 @@ def lru(draw, time):
             back = np.arange(t, -1, -1)[:, None]
             expected["s"][b, t] = (decay**back * (np.cos(back * angle) + 1j * np.sin(back * angle)) * drive[: t + 1]).sum(0)
             expected["y"][b, t] = (given["C"] @ expected["s"][b, t]).real + given["D"] @ given["u"][b, t]
-    return given, expected
+    return parts(given), parts(expected)
 
 
 def s5(draw, time):
     """Discretised by the exponential of the whole matrix, and stepped with real pairs."""
     n, m = 3, 2
-    given = {"u": draw.normal(BATCH, time, m), "lambda_re": draw.normal(n, scale=0.3, mean=-1),
-             "lambda_im": draw.uniform(0.5, 6, n), "log_step": draw.uniform(-3, -1, n), "B": draw.complex(n, m),
+    given = {"u": draw.normal(BATCH, time, m), "log_decay": draw.normal(n, scale=0.3, mean=-1),
+             "frequency": draw.uniform(0.5, 6, n), "log_step": draw.uniform(-3, -1, n), "B": draw.complex(n, m),
              "C": draw.complex(m, n), "D": draw.normal(m)}
     y = sequences(m, time=time)
     s_all = sequences(n, time=time) + 0j
     for b in range(BATCH):
         for i in range(n):
-            re, im = -np.exp(given["lambda_re"][i]), given["lambda_im"][i]
+            re, im = -np.exp(given["log_decay"][i]), given["frequency"][i]
             system = np.zeros((2 + m, 2 + m))
             system[:2, :2] = [[re, -im], [im, re]]
             system[:2, 2:] = [given["B"][i].real, given["B"][i].imag]
@@ -105,7 +112,7 @@ def s5(draw, time):
                 s_all[b, t, i] = s[0] + 1j * s[1]
                 y[b, t] += 2 * (given["C"][:, i].real * s[0] - given["C"][:, i].imag * s[1])
         y[b] += given["D"] * given["u"][b]
-    return given, {"s": s_all, "y": y}
+    return parts(given), parts({"s": s_all, "y": y})
 
 
 def selective_ssm(draw, time):

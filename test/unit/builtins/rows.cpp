@@ -24,8 +24,14 @@ double normalMass(double x) { return std::erfc(-x / std::sqrt(2.)) / 2; }
 std::string callText(const std::string& function, size_t arguments) {
   if (function == "where")
     return "where(a > 0, b, c)";
+  if (takesVectors(function)) // a sum brings them back to the argument's shape
+    return "sum(" + function + "(a, b))";
   const char* list[] = {"", "a", "a, b", "a, b, c"};
   return function + "(" + list[arguments] + ")";
+}
+
+bool takesVectors(const std::string& function) {
+  return function == "concat" || function == "outer";
 }
 
 bool isReduction(const std::string& function) {
@@ -88,6 +94,8 @@ const std::vector<Row>& valueRows() {
       {"softmax", {std::log(2.), 0, 0}, 0.5, {}},
       {"norm", {1, -2, 2}, 3, {}},
       {"logsumexp", {std::log(2.), std::log(3.), std::log(5.)}, std::log(10.), {}},
+      {"concat", {2, -3}, -1, {}},
+      {"outer", {2, -3}, -6, {}},
   };
   return rows;
 }
@@ -153,6 +161,8 @@ const std::vector<Row>& derivativeRows() {
         -soft[0] * soft[2] / square(all)}},
       {"norm", {2, -3, 6}, 7, {2 / 7., -3 / 7., 6 / 7.}},
       {"logsumexp", {.1, .4, -.3}, std::log(all), {soft[0] / all, soft[1] / all, soft[2] / all}},
+      {"concat", {x, y}, x + y, {1, 1}},
+      {"outer", {x, y}, x * y, {y, x}},
   };
   return rows;
 }
@@ -333,6 +343,13 @@ const std::vector<Row>& limitRows() {
       {"logsumexp", {-kInf, -kInf, -kInf}, -kInf, {}},
       {"logsumexp", {0, kNan, 0}, kNan, {}},
       {"logsumexp", {2000, 0, 0}, 2000, {1, 0, 0}},
+      {"concat", {0, 0}, 0, {1, 1}},
+      {"concat", {kInf, 1}, kInf, {1, 1}},
+      {"concat", {1, kNan}, kNan, {}},
+      {"outer", {0, 0}, 0, {0, 0}},
+      {"outer", {0, kInf}, kNan, {}},
+      {"outer", {-kInf, 2}, -kInf, {}},
+      {"outer", {kNan, 1}, kNan, {}},
   };
   return rows;
 }

@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::check;
@@ -32,11 +35,11 @@ public:
   /// The derived derivative; nothing where an op of the rule cannot be evaluated.
   std::optional<double> derived(ArrayRef<double> at);
   Measured measured(ArrayRef<double> at) const;
+  /// The op's value with the operand moved.
+  double value(ArrayRef<double> at, double by) const;
   Operation* unknown = nullptr; ///< the op that cannot be evaluated
 
 private:
-  double value(ArrayRef<double> at, double by) const;
-
   Block block;
   Operation* op;
   unsigned operand;
@@ -81,6 +84,9 @@ Measured Rule::measured(ArrayRef<double> at) const {
   return {along(kWide), along(kNarrow)};
 }
 
+/// Of a value and its differences, of every step's size.
+constexpr double kRoundings = 8 * std::numeric_limits<double>::epsilon();
+
 /// All rules of one system.
 struct SystemRules {
   int64_t rules = 0, measured = 0, skipped = 0;
@@ -88,7 +94,21 @@ struct SystemRules {
   std::string problem;
 
   void check(Operation& op, unsigned operand, ArrayRef<Values> points);
+  void check(Block& block, ArrayRef<Values> points);
 };
+
+/// All ops, those of implicit equations too.
+void SystemRules::check(Block& block, ArrayRef<Values> points) {
+  for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op))
+      check(implicit.residualBlock(), points);
+    if (!isa<newton::DerivativeOpInterface>(op) || !isa<FloatType>(op.getResult(0).getType()))
+      continue;
+    for (unsigned i = 0; i < op.getNumOperands(); ++i)
+      if (isa<FloatType>(op.getOperand(i).getType()))
+        check(op, i, points);
+  }
+}
 
 void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points) {
   Rule rule(op, operand);
@@ -105,6 +125,10 @@ void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points
     }
     ++measured;
     double far = distance(*derived, *expected);
+    // What cancels in a difference of large values says nothing of the rule.
+    double rounding = kRoundings * std::fabs(rule.value(at, 0)) / kNarrow;
+    if (std::fabs(*derived - *expected) <= rounding)
+      continue;
     worst = std::max(worst, far);
     if (!(far <= kDerivativeTolerance) && problem.empty())
       problem = fmt::format("the rule of {} by operand {}, used at {}: derived {:.9g}, differences "
@@ -143,14 +167,9 @@ Row checkSystem(newton::SystemOp system, const Subject& subject) {
     return row;
   }
   SystemRules all;
-  for (Operation& op : system.stepBlock().without_terminator()) {
-    if (!isa<newton::DerivativeOpInterface>(op) || !isa<FloatType>(op.getResult(0).getType()))
-      continue;
-    for (unsigned i = 0; i < op.getNumOperands(); ++i)
-      if (isa<FloatType>(op.getOperand(i).getType()))
-        all.check(op, i, points);
-  }
-  row.passed = all.problem.empty() && all.measured >= all.skipped;
+  all.check(system.stepBlock(), points);
+  row.unmeasured = all.problem.empty() && all.measured < all.skipped;
+  row.passed = all.problem.empty() && !row.unmeasured;
   row.result = !all.problem.empty() ? all.problem
                : !row.passed
                    ? fmt::format("could be measured at {} of {} points only", all.measured,

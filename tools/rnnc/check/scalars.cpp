@@ -116,7 +116,7 @@ std::optional<double> check::evaluate(Operation& op, ArrayRef<double> x) {
       .Default([](Operation*) { return Result(); });
 }
 
-/// The search of an implicit step, for one lane.
+/// The search of an implicit step, for one lane; then its residual, at what was found.
 static Operation* solve(newton::ImplicitOp op, check::Values& values) {
   SmallVector<double> search;
   for (Value start : op.getStarts())
@@ -139,7 +139,12 @@ static Operation* solve(newton::ImplicitOp op, check::Values& values) {
   }
   for (auto [solution, value] : llvm::zip(op.getSolutions(), search))
     values[solution] = value;
-  return nullptr;
+  Block& residual = op.residualBlock();
+  SmallVector<Value> read(op.getSolutions());
+  llvm::append_range(read, op.getCaptures());
+  for (auto [argument, value] : llvm::zip_equal(residual.getArguments(), read))
+    values[argument] = values.lookup(value);
+  return check::evaluateBlock(residual, values);
 }
 
 Operation* check::evaluateBlock(Block& block, Values& values) {
