@@ -66,6 +66,9 @@ void Hoisting::classify() {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);
+    if (auto read = dyn_cast<StateAtOp>(op); read && read.getBack() == 0)
+      newState.try_emplace(value,
+                           cast<StateOp>(SymbolTable::lookupSymbolIn(cell, read.getNameAttr())));
     auto any = [&](const llvm::DenseSet<Value>& set) {
       return llvm::any_of(op.getOperands(), [&](Value operand) { return set.contains(operand); });
     };

@@ -1,6 +1,6 @@
 //===- Execute.cpp - one step of a program ---------------------------------------------------===//
 
-#include "Program.h"
+#include "Implicit.h"
 
 using namespace rnnc;
 using Program = Interpreter::Program;
@@ -46,8 +46,20 @@ static double element(const Program::Instruction& op, const std::vector<double>&
   return op.code == Program::Code::Mean ? sum / static_cast<double>(op.terms) : sum;
 }
 
+void Program::execute(const Instruction& op, std::vector<double>& memory) const {
+  for (size_t i = 0; i < op.count; ++i)
+    memory[op.result + i] = element(op, memory, i);
+}
+
 void Program::execute(std::vector<double>& memory) const {
   for (const Instruction& op : instructions)
-    for (size_t i = 0; i < op.count; ++i)
-      memory[op.result + i] = element(op, memory, i);
+    execute(op, memory);
+}
+
+bool Program::step(std::vector<double>& memory) const {
+  bool solved = solveImplicit(*this, memory);
+  execute(memory);
+  for (const Unknown& unknown : unknowns)
+    memory[unknown.next] = memory[unknown.guess];
+  return solved;
 }

@@ -209,6 +209,10 @@ class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
 
 def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
   let summary = "A state `back` steps ago; 1 is h[t-1]";
+  let description = [{
+    0 is the new value itself: the step is implicit, and has to be solved for what `set_state` of
+    the same name then gives.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
   let results = (outs Rnn_Real:$result);
   let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";

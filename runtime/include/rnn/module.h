@@ -81,6 +81,9 @@ typedef struct rnn_shoot_args {
   const void* const* shared;  /* [params without a lane axis] packed row-major, one number an
                                  element for all lanes; they are not in `params` */
   void* scratch;              /* [states + elements of the temporaries][width] */
+  /* Systems with implicit steps only. */
+  int64_t* unsolved; /* [width], out: the first step (from 0) whose implicit equation found no
+                        solution; -1: none. The step goes on with the best point found. */
 } rnn_shoot_args;
 
 typedef void (*rnn_shoot_fn)(const rnn_shoot_args*);
@@ -139,6 +142,8 @@ typedef struct rnn_system_desc {
    * for only. The places are the diagonal; of a dense system there are none here, and the plan
    * makes one for each state, with a number of its own. */
   uint32_t diagonal;
+  /* Nonzero: kernels solve implicit steps, and write `unsolved`. */
+  uint32_t implicit;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
