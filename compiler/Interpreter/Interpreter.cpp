@@ -5,6 +5,8 @@
 #include "Build.h"
 
 #include <algorithm>
+#include <random>
+#include <span>
 
 using namespace rnnc;
 using llvm::Error;
@@ -95,9 +97,10 @@ struct Binding {
 /// One call: what is bound, and the memory that the steps work in.
 class Run {
 public:
-  Run(const Interpreter::Program& program, int64_t batch, int64_t time)
-      : program(program), batch(batch), time(time), memory(program.memory),
-        earlier(program.delayed.size()) {}
+  Run(const Interpreter::Program& program, int64_t batch, int64_t time, double rounding,
+      uint64_t seed)
+      : program(program), batch(batch), time(time), rounding(rounding), draw(seed),
+        memory(program.memory), earlier(program.delayed.size()) {}
 
   Error bind(const Arrays& inputs, const Arrays& params, const Arrays& initial,
              Interpreter::Result& result);
@@ -116,10 +119,14 @@ private:
   void load(const Binding& x, const double* from) {
     std::copy_n(from, x.place.count, &memory[x.place.now]);
   }
+  /// The new values become those that the next step reads.
+  void advance(const Binding& state);
   void loadDelayed(int64_t b, int64_t step);
 
   const Interpreter::Program& program;
   int64_t batch, time;
+  double rounding;
+  std::mt19937_64 draw;
   std::vector<double> memory;
   std::vector<Binding> bindings;
   std::vector<const double*> earlier; ///< by Program::delayed; null: the declared value
@@ -195,6 +202,13 @@ void Run::loadDelayed(int64_t b, int64_t step) {
   }
 }
 
+void Run::advance(const Binding& state) {
+  load(state, &memory[state.place.next]);
+  if (rounding > 0)
+    for (double& value : std::span(&memory[state.place.now], state.place.count))
+      value *= draw() & 1 ? 1 + rounding : 1 - rounding;
+}
+
 Error Run::runElement(int64_t b) {
   for (const Binding& x : bindings)
     if (x.decl.role == Role::Param)
@@ -220,7 +234,7 @@ Error Run::runElement(int64_t b) {
       if (x.sequence)
         std::copy_n(&memory[x.place.next], x.place.count, x.sequence + row * x.place.count);
       if (x.decl.role == Role::State)
-        load(x, &memory[x.place.next]);
+        advance(x);
     }
   }
   for (const Binding& x : bindings)
@@ -232,7 +246,8 @@ Error Run::runElement(int64_t b) {
 static Expected<Interpreter::Result> runProgram(const Interpreter::Program& program, int64_t batch,
                                                 int64_t time, const Arrays& inputs,
                                                 const Arrays& params, const Arrays& initial,
-                                                const Arrays& earlier) {
+                                                const Arrays& earlier, double rounding,
+                                                uint64_t seed) {
   if (Error error = rejectUnknown(inputs, Role::Input, "an input", program.declarations))
     return error;
   if (Error error = rejectUnknown(params, Role::Param, "a param", program.declarations))
@@ -240,7 +255,7 @@ static Expected<Interpreter::Result> runProgram(const Interpreter::Program& prog
   if (Error error = rejectUnknown(initial, Role::State, "a state", program.declarations))
     return error;
   Interpreter::Result result;
-  Run run(program, batch, time);
+  Run run(program, batch, time, rounding, seed);
   if (Error error = run.bind(inputs, params, initial, result))
     return error;
   if (Error error = run.bindEarlier(earlier))
@@ -251,8 +266,9 @@ static Expected<Interpreter::Result> runProgram(const Interpreter::Program& prog
 }
 
 Expected<Interpreter::Result> Interpreter::run(int64_t batch, int64_t time, const Arrays& inputs,
-                                               const Arrays& params, const Arrays& initial) const {
-  return runProgram(*program, batch, time, inputs, params, initial, {});
+                                               const Arrays& params, const Arrays& initial,
+                                               double rounding, uint64_t seed) const {
+  return runProgram(*program, batch, time, inputs, params, initial, {}, rounding, seed);
 }
 
 Expected<Arrays> Interpreter::step(const Arrays& states, const Arrays& inputs, const Arrays& params,
@@ -263,8 +279,8 @@ Expected<Arrays> Interpreter::step(const Arrays& states, const Arrays& inputs, c
       result[name] = {prepend(front, array.shape), array.data};
     return result;
   };
-  auto all =
-      runProgram(*program, 1, 1, addAxes(inputs, {1, 1}), params, addAxes(states, {1}), earlier);
+  auto all = runProgram(*program, 1, 1, addAxes(inputs, {1, 1}), params, addAxes(states, {1}),
+                        earlier, 0, 0);
   if (!all)
     return all.takeError();
   Arrays result;

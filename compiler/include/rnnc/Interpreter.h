@@ -67,9 +67,12 @@ public:
                               const Arrays& earlier = {}) const;
 
   /// Inputs (batch, time, dims...), params (dims...), initial states (batch, dims...) where given.
-  /// An error where an implicit step has no solution.
+  /// An error where an implicit step has no solution. `rounding`: moves every new state by so much
+  /// of itself, up or down as a generator that starts from `seed` draws, which shows how far the
+  /// roundings of single steps spread.
   llvm::Expected<Result> run(int64_t batch, int64_t time, const Arrays& inputs,
-                             const Arrays& params, const Arrays& initial) const;
+                             const Arrays& params, const Arrays& initial, double rounding = 0,
+                             uint64_t seed = 0) const;
 
   struct Program; ///< what the cell became; for the interpreter alone
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 using namespace rnnc;
 
@@ -191,6 +192,31 @@ TEST(Interpreter, StepsOneAtATime) {
 }
 
 // Two states that read each other's previous value: the new ones must not be seen early.
+TEST(Interpreter, EveryNewStateIsRoundedOtherwiseWhereAsked) {
+  // h' = h + 0 over 64 steps: what the first step got would be lost if only arguments moved.
+  Interpreter interpreter = interpret(R"(rnn.cell @Keep {
+    rnn.state @h : !rnn.array<[]> init 1.0
+    rnn.step {
+      %h = rnn.state_at @h[1] : !rnn.array<[]>
+      rnn.set_state @h, %h : !rnn.array<[]>
+    }
+  })",
+                                      {});
+  auto last = [&](double rounding, uint64_t seed) {
+    return get(interpreter.run(1, 64, {}, {}, {}, rounding, seed)).finals["h"].data[0];
+  };
+  EXPECT_EQ(last(0, 1), 1);
+  EXPECT_EQ(last(0.001, 1), last(0.001, 1));
+  std::set<double> seen;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    double value = last(0.001, seed);
+    seen.insert(value);
+    EXPECT_LT(std::abs(value - 1), 0.07);
+    EXPECT_NE(value, 1);
+  }
+  EXPECT_GT(seen.size(), 3u);
+}
+
 TEST(Interpreter, ReadsThePreviousStateThroughoutAStep) {
   Interpreter interpreter = interpret(R"(rnn.cell @Swap {
     rnn.state @a : !rnn.array<[]> init 3.0

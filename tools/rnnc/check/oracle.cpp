@@ -48,8 +48,9 @@ InterpreterCall::InterpreterCall(const CallBuffers& call, const rnn_module_table
   }
 }
 
-/// What the interpreter gives, and how much it gives way when its arguments are rounded otherwise:
-/// near a branch, or where a cell stretches, no two arithmetics agree better than that.
+/// What the interpreter gives, and how much it gives way when its arguments, and what a step hands
+/// to the next one, are rounded otherwise: near a branch, or where a cell stretches, no two
+/// arithmetics agree better than that.
 struct Expected {
   Interpreter::Result result;
   std::vector<Interpreter::Result> moved;
@@ -72,8 +73,9 @@ llvm::Expected<Expected> interpret(const Subject& subject, const CallBuffers& ca
   Expected expected;
   for (int n = 0; n <= kPerturbations; ++n) {
     InterpreterCall arguments(call, table, n ? rounding : 0, subject.seed + n);
-    auto result = interpreter->run(call.shape().batch, call.shape().time, arguments.inputs,
-                                   arguments.params, arguments.initial);
+    auto result =
+        interpreter->run(call.shape().batch, call.shape().time, arguments.inputs, arguments.params,
+                         arguments.initial, n ? rounding : 0, subject.seed + n);
     if (!result)
       return result.takeError();
     if (n == 0)
