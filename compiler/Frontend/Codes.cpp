@@ -109,16 +109,21 @@ constexpr CodeText kCodes[] = {
      "least one\n"
      "element. The items of an index belong to the last axes: of R : [heads, k, k], R[0] is "
      "[heads, k]."},
+    {"RNN0210", "complex and real mixed",
+     "Arithmetic, exp, where, sum, mean, '@' and parts of arrays take complex numbers; everything "
+     "else takes real\n"
+     "ones: re(z), im(z), abs(z), arg(z). There is no order, so none can be compared. A real value "
+     "becomes\n"
+     "complex where it meets one; the other way round it never does."},
     {"RNN0301", "a state too many steps back",
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
     {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
-    {"RNN0305", "not supported yet: this function", "Functions of complex numbers come later."},
     {"RNN0306", "not supported yet: implicit steps",
      "A right side that uses its own state[t] would be solved per step; that comes later."},
     {"RNN0308", "not supported yet: this declaration",
-     "complex, import, save, recompute and solve come later."},
+     "import, save, recompute and solve come later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"

@@ -89,7 +89,7 @@ bool CellBuilder::shape(const Declaration& decl, Declared& into) {
     error(decl.span, "RNN0201", "'" + decl.name.str() + "' has more than 2^40 elements");
     return false;
   }
-  into.type = ArrayType::get(context, dims);
+  into.type = ArrayType::get(context, dims, decl.complex ? rnn::Kind::Complex : rnn::Kind::Real);
   return true;
 }
 
@@ -113,6 +113,11 @@ bool CellBuilder::start(const Declaration& decl, Declared& into) {
     }
   }
   into.constant = known->second.value_or(0);
+  if (decl.complex && into.constant != 0) {
+    error(decl.span, "RNN0210", "'" + decl.name.str() + "' is complex and starts at 0",
+          "a caller can pass another start");
+    return false;
+  }
   return known->second.has_value();
 }
 

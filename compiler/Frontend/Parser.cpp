@@ -173,8 +173,6 @@ bool Parser::constantExpression(std::shared_ptr<const Expr>& into) {
 }
 
 bool Parser::shape(std::vector<Dim>& into) {
-  if (cursor.isName("complex"))
-    return unsupported("complex states");
   Span bracket = cursor.span();
   if (!expect("[", "before the shape"))
     return false;
@@ -249,13 +247,17 @@ bool Parser::declaration(Declaration::Kind kind, std::vector<Declaration>& into,
   } while (fine && cursor.accept(","));
   std::vector<Dim> dims;
   std::shared_ptr<const Expr> value;
-  fine = fine && expect(":", "and a shape after the name") && shape(dims);
+  fine = fine && expect(":", "and a shape after the name");
+  bool complex = fine && cursor.isName("complex");
+  cursor.at += complex;
+  fine = fine && shape(dims);
   Span sign = cursor.span();
   if (fine && cursor.accept("="))
     fine = start(kind, sign, value);
   fine = fine && endOfLine();
   for (size_t i = first; i < into.size(); ++i) {
     into[i].shape = dims;
+    into[i].complex = complex;
     into[i].value = value;
     into[i].broken = !fine;
   }

@@ -89,7 +89,8 @@ Value EquationBuilder::logSumExp(Span at, Value x, unsigned axis) {
 }
 
 Value EquationBuilder::alongAxis(const Node& node, const Builtin& what, Operand operand) {
-  if (!real(operand))
+  bool isSum = what.reduce == ReduceKind::Sum || what.reduce == ReduceKind::Mean;
+  if (isSum ? !numeric(operand) : !real(operand))
     return {};
   std::optional<unsigned> axis = axisOf(node, operand);
   if (!axis)

@@ -4,6 +4,8 @@
 
 #include "data/Random.h"
 
+#include "rnnc/Complex.h"
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -265,6 +267,10 @@ std::string rnnc::tool::sizesText(const CallSizes& sizes) {
   for (auto& [name, size] : sizes.dims)
     text += fmt::format(", {} {}", name, size);
   return text;
+}
+
+bool rnnc::tool::isComplex(const rnn_tensor_desc& tensor) {
+  return tensor.rank > 0 && tensor.dims[tensor.rank - 1] == kComplexDim;
 }
 
 std::vector<int64_t> rnnc::tool::tensorShape(const rnn_tensor_desc& tensor,

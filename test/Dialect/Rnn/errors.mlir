@@ -348,3 +348,97 @@ rnn.cell @ConcatOthers {
     %0 = rnn.concat %x, %y axis 1 : (!rnn.array<[d, 4]>, !rnn.array<[3, 4]>) -> !rnn.array<[d, 8]>
   }
 }
+
+// -----
+
+rnn.cell @ComplexTanh {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{tanh takes no complex number}}
+    %0 = rnn.unary tanh %x : !rnn.array<[d], complex> -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexMax {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{max takes no complex number}}
+    %0 = rnn.binary max %x, %x : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexKind {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{of complex numbers gives a complex one}}
+    %0 = rnn.binary add %x, %x : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @RealKind {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{of real numbers gives a real one}}
+    %0 = rnn.unary exp %x : !rnn.array<[d]> -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexReduce {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{max takes no complex number}}
+    %0 = rnn.reduce max %x axis 0 : !rnn.array<[d], complex> -> !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @PartOfReal {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{'rnn.part' op operand #0 must be array of complex numbers}}
+    %0 = rnn.part re %x : !rnn.array<[d]> -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexSet {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{value is complex, declared is real}}
+    rnn.set_state @h, %x : !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @UnknownKind {
+  rnn.dim_decl @d
+  // expected-error @+1 {{an array of other than real numbers is bool or complex}}
+  rnn.input @x : !rnn.array<[d], octonion>
+  rnn.step { }
+}

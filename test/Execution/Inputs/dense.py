@@ -13,16 +13,16 @@ import zipfile
 MANY, FEW, TIME, D, M = 40, 3, 21, 29, 5
 
 
-def npy(shape, numbers):
-    header = repr({"descr": "<f4", "fortran_order": False, "shape": shape})
+def npy(shape, numbers, kind="<f4"):
+    header = repr({"descr": kind, "fortran_order": False, "shape": shape})
     header += " " * (63 - (len(header) + 10) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + numbers.tobytes()
 
 
 def write(path, arrays):
     with zipfile.ZipFile(path, "w") as file:
-        for name, (shape, numbers) in arrays.items():
-            file.writestr(name + ".npy", npy(shape, numbers))
+        for name, array in arrays.items():
+            file.writestr(name + ".npy", npy(*array))
 
 
 def read(path):
@@ -32,7 +32,7 @@ def read(path):
             data = file.read(name)
             length = struct.unpack("<H", data[8:10])[0]
             header = ast.literal_eval(data[10 : 10 + length].decode())
-            assert header["descr"] == "<f4" and not header["fortran_order"]
+            assert header["descr"] in ("<f4", "<c8") and not header["fortran_order"]
             arrays[name.removesuffix(".npy")] = (header["shape"], data[10 + length :])
     return arrays
 
