@@ -6,6 +6,7 @@
 #include "Analysis/Formula.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -35,6 +36,26 @@ static void explainBlock(newton::SystemOp system, llvm::raw_ostream& out) {
     names += (i ? ", " : "") + stateName(system, i);
   out << "  block       " << system.numStates()
       << (system.numStates() == 1 ? " state: " : " states: ") << names << "\n";
+}
+
+/// What the states are before the first step, where it is not 0.
+static void explainStarts(Operation* system, ArrayAttr states, llvm::raw_ostream& out) {
+  std::string starts;
+  auto cell = cast<newton::CellOp>(system->getParentOp());
+  llvm::SmallPtrSet<Operation*, 8> seen;
+  for (auto slot : states.getAsRange<newton::SlotAttr>()) {
+    auto tensor =
+        cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor().getAttr()));
+    double fill = tensor.getFill().convertToDouble();
+    if (!seen.insert(tensor).second || (fill == 0 && !tensor.getStart()))
+      continue;
+    llvm::SmallString<16> number;
+    tensor.getFill().toString(number);
+    starts += (starts.empty() ? "" : ", ") + tensor.getSymName().str() + " = " +
+              tensor.getStart().value_or(number).str();
+  }
+  if (!starts.empty())
+    out << "  start       " << starts << "\n";
 }
 
 static void explainStep(newton::SystemOp system, llvm::raw_ostream& out) {
@@ -72,32 +93,63 @@ static void explainPattern(newton::SystemOp system, llvm::raw_ostream& out) {
   }
 }
 
-static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
-  if (!system.hasJacobian()) {
-    int64_t k = system.numStates();
-    out << "  Jacobian    none: a dense block of " << k << " states would cost " << k
-        << "^3 = " << k * k * k << " multiply-adds a composition; runs sequentially\n";
-    return;
+/// Why a block of k states is not composed: multiply-adds and bytes against those of its step.
+static void explainTooLarge(double k, double stepMultiplyAdds, unsigned bytes,
+                            llvm::raw_ostream& out) {
+  out << llvm::format("  Jacobian    not composed: k = %.0f states would cost k^3 = %.0f", k,
+                      k * k * k)
+      << llvm::format(" multiply-adds a step, against about %.0f of the step itself,\n",
+                      stepMultiplyAdds)
+      << llvm::format("              and a product of Jacobians k^2 = %.0f numbers (%.0f bytes) a "
+                      "lane; so it runs sequentially.\n",
+                      k * k, k * k * bytes)
+      << "              --schedule parallel corrects with the diagonal alone: k numbers, the same "
+         "answer, more sweeps\n";
+}
+
+static unsigned bytesOf(Type compute) { return compute.getIntOrFloatBitWidth() / 8; }
+
+/// An entry by its signed value.
+static std::string entryText(newton::SystemOp system, int64_t value) {
+  auto values = system.getJacobian().front().getTerminator()->getOperands();
+  Value entry = values[std::abs(value) - 1];
+  auto minus = entry.getDefiningOp<arith::NegFOp>();
+  if (value < 0 && minus)
+    return formula(minus.getOperand(), system);
+  std::string text = formula(entry, system);
+  if (value > 0)
+    return text;
+  return text.find(' ') == std::string::npos ? "-" + text : "-(" + text + ")";
+}
+
+/// The diagonal entries, which are those of the Jacobian whatever else it has.
+static void explainDiagonal(newton::SystemOp system, llvm::raw_ostream& out) {
+  int64_t k = system.numStates();
+  explainTooLarge(static_cast<double>(k), static_cast<double>(costOfStep(system).operations),
+                  bytesOf(system.getCompute()), out);
+  const char* head = "  diagonal    ";
+  newton::StructureAttr structure = *system.getStructure();
+  for (int64_t i = 0; i < structure.numEntries(); ++i) {
+    out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
+        << stateAt(system, structure.getEntries()[2 * i], "[t-1]") << " = "
+        << entryText(system, structure.getValues()[i]) << "\n";
+    head = "              ";
   }
+}
+
+static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
+  if (!system.hasJacobian())
+    return;
+  if (system.getDiagonal())
+    return explainDiagonal(system, out);
   newton::StructureAttr structure = *system.getStructure();
   out << "  structure   " << structure.describe() << "\n";
   explainPattern(system, out);
   const char* head = "  Jacobian    ";
-  auto values = system.getJacobian().front().getTerminator()->getOperands();
-  auto entryText = [&](int64_t value) {
-    Value entry = values[std::abs(value) - 1];
-    auto minus = entry.getDefiningOp<arith::NegFOp>();
-    if (value < 0 && minus)
-      return formula(minus.getOperand(), system);
-    std::string text = formula(entry, system);
-    if (value > 0)
-      return text;
-    return text.find(' ') == std::string::npos ? "-" + text : "-(" + text + ")";
-  };
   for (int64_t i = 0; i < structure.numEntries(); ++i) {
     out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
         << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = "
-        << entryText(structure.getValues()[i]) << "\n";
+        << entryText(system, structure.getValues()[i]) << "\n";
     head = "              ";
   }
   if (structure.numEntries() == 0)
@@ -175,12 +227,14 @@ static std::string explainDense(newton::DenseSystemOp system,
   if (states.known && !llvm::all_of(states.text, llvm::isDigit))
     out << " = " << llvm::format("%.0f", states.number);
   out << " states: " << names << "\n";
+  explainStarts(system, system.getStates(), out);
   out << "  step        loops over the block; " << system.getTemporaries().size()
       << " arrays in between\n";
-  out << "  Jacobian    none: with k = " << states.text << " a composition would cost k^3";
-  if (states.known)
-    out << llvm::format(" = %.0f", states.number * states.number * states.number);
-  out << " multiply-adds; runs sequentially\n";
+  if (states.known && params.known)
+    explainTooLarge(states.number, params.number, bytesOf(system.getCompute()), out);
+  else
+    out << "  Jacobian    not composed: with k = " << states.text
+        << " a composition would cost k^3 multiply-adds; so it runs sequentially\n";
   out << "  cost        step: about a multiply-add for each of " << params.text;
   if (params.known && !llvm::all_of(params.text, llvm::isDigit))
     out << llvm::format(" = %.0f", params.number);
@@ -196,6 +250,7 @@ std::string rnnc::explainSystem(Operation* op, llvm::function_ref<int64_t(String
   llvm::raw_string_ostream out(text);
   explainLanes(system.getLaneAxes(), out);
   explainBlock(system, out);
+  explainStarts(system, system.getStates(), out);
   explainStep(system, out);
   explainJacobian(system, out);
   explainCost(system, out);

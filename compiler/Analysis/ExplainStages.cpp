@@ -2,8 +2,6 @@
 
 #include "Analysis/ExplainStages.h"
 
-#include "Analysis/Formula.h"
-
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -97,13 +95,7 @@ StageText StageReader::readMap(Operation* op) {
       if (seen.insert(slot.getTensor()).second)
         add(text.numbers, elements(tensor(slot.getTensor())));
   TensorOp result = tensor(cast<SlotAttr>(outputs[0]).getTensor());
-  std::string holds;
-  if (result.getHolds())
-    holds = result.getHolds()->str();
-  else if (auto scalars = dyn_cast<SystemOp>(op); scalars && scalars.numOutputs() == 1)
-    holds = formula(scalars.stepBlock().getTerminator()->getOperand(0), scalars);
-  else
-    holds = "...";
+  std::string holds = result.getHolds() ? result.getHolds()->str() : "...";
   text.equations.push_back(at(result) + " = " + holds);
   return text;
 }

@@ -122,8 +122,8 @@ static int64_t contractedLane(Operation* op, const LaneAxes& axes) {
   return left.empty() && right.empty() ? 0 : lane;
 }
 
-/// Contractions that no state depends on: the long ones, and those over an axis that would be a
-/// lane axis without them.
+/// Contractions that no state depends on: long products, and whatever runs over an axis that would
+/// be a lane axis without it.
 void Hoisting::moveContractionsBehind() {
   llvm::DenseSet<Operation*> apart; // contractions for outputs, and what is computed from them
   auto isForOutput = [&](Operation& op) {
@@ -138,8 +138,9 @@ void Hoisting::moveContractionsBehind() {
   if (apart.empty())
     return;
   LaneAxes axes(cell, [&](Operation* op) { return apart.contains(op); });
-  for (Operation& op : step)
-    if (apart.contains(&op) && mayCouple(&op) && (isDear(&op) || contractedLane(&op, axes) >= 0))
+  for (Operation& op : step) // a block is at hand in the step: reducing it there costs no array
+    if (apart.contains(&op) && mayCouple(&op) &&
+        ((isa<MatmulOp>(op) && isDear(&op)) || contractedLane(&op, axes) >= 0))
       markAfter(&op);
 }
 
@@ -232,6 +233,31 @@ ProductForm Hoisting::productForm(Operation* op) const {
   return form;
 }
 
+/// What becomes of a reduction without growing: `sqrt(sum(x * x))` is as small as the sum. The one
+/// value that everything else reads, the reduction itself where there are several.
+Value Hoisting::reducedEnd(Operation* reduction) const {
+  Value sum = reduction->getResult(0);
+  llvm::SetVector<Value> small;
+  small.insert(sum);
+  for (Operation* op = reduction->getNextNode(); op; op = op->getNextNode()) {
+    if (op->getNumResults() == 0 || isa<MatmulOp, ReduceOp>(op))
+      continue;
+    Value value = op->getResult(0);
+    bool reads = llvm::any_of(op->getOperands(), [&](Value v) { return small.contains(v); });
+    if (reads && onState.contains(value) == onState.contains(sum) && dimsOf(value) == dimsOf(sum))
+      small.insert(value);
+  }
+  Value end;
+  for (Value value : small)
+    for (Operation* user : value.getUsers())
+      if (user->getNumResults() == 0 || !small.contains(user->getResult(0))) {
+        if (end && end != value)
+          return sum;
+        end = value;
+      }
+  return end && !cast<ArrayType>(end.getType()).isBool() ? end : sum;
+}
+
 void Hoisting::need(Value value, Phase phase, ProductForm product) {
   arrays_.insert({value, {phase, false, product}});
 }
@@ -256,7 +282,7 @@ void Hoisting::addContraction(Operation* op) {
       if (operand)
         addOperand(operand);
   }
-  need(value, phase, form);
+  need(form.sequence ? value : reducedEnd(op), phase, form);
 }
 
 void Hoisting::listArrays() {

@@ -58,6 +58,7 @@ private:
   void addOperand(mlir::Value value);
   void need(mlir::Value value, rnn::Phase phase, ProductForm product = {});
   ProductForm productForm(mlir::Operation* op) const;
+  mlir::Value reducedEnd(mlir::Operation* reduction) const;
   mlir::Value biasedSum(ProductForm& form, mlir::Operation* product) const;
   bool isLeaf(mlir::Value value) const;
 

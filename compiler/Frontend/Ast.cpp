@@ -126,6 +126,8 @@ std::string rnnc::ast::dump(const File& file) {
   std::string text;
   llvm::raw_string_ostream out(text);
   std::shared_ptr<const Expr> last;
+  for (const Import& import : file.imports)
+    out << "  import \"" << import.path << "\"\n";
   for (const Declaration& constant : file.constants)
     dumpDeclaration(constant, last, out);
   for (const Function& function : file.functions)
@@ -139,6 +141,12 @@ std::string rnnc::ast::dump(const File& file) {
     for (const Equation& equation : cell.equations) {
       out << "  equation " << equation.name << (equation.atTime ? "[t]" : "") << "\n";
       dumpExpr(equation.value, 4, out);
+    }
+    for (const Hint& hint : cell.hints)
+      out << "  " << (hint.save ? "save " : "recompute ") << hint.name << "\n";
+    for (const Setting& setting : cell.settings) {
+      out << "  solve " << setting.name << "\n";
+      dumpExpr(setting.value, 4, out);
     }
   }
   return text;

@@ -88,16 +88,39 @@ struct Function {
   Expr result;
 };
 
+/// A name of a line `save z, r` or `recompute n`.
+struct Hint {
+  Span span;
+  llvm::StringRef name;
+  bool save = false; // else recompute
+};
+
+/// A line of solve { }.
+struct Setting {
+  Span span;
+  llvm::StringRef name;
+  Expr value;
+};
+
+/// import "common.rnn"
+struct Import {
+  Span span; // of the text in quotes
+  llvm::StringRef path;
+};
+
 struct Cell {
   Span span;
   llvm::StringRef name;
   std::vector<Declaration> declarations;
   std::vector<Function> functions;
   std::vector<Equation> equations;
+  std::vector<Hint> hints;
+  std::vector<Setting> settings;
   std::vector<llvm::StringRef> lost; // names on lines that made no sense: perhaps declared there
 };
 
 struct File {
+  std::vector<Import> imports;
   std::vector<Cell> cells;
   std::vector<Function> functions;
   std::vector<Declaration> constants;

@@ -17,10 +17,6 @@ static void nameValue(Value value, StringRef name) {
     op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), name), op->getLoc()));
 }
 
-static bool isWritten(const Declaration& decl) {
-  return decl.kind == Declaration::State || decl.kind == Declaration::Output;
-}
-
 /// Whether the left side can be defined by an equation, and by this one.
 bool CellBuilder::checkLeft(const Equation& eq, Declared* declared) {
   std::string id = eq.name.str();
@@ -41,7 +37,8 @@ bool CellBuilder::checkLeft(const Equation& eq, Declared* declared) {
     error(eq.span, "RNN0119", "'" + id + "' is declared and cannot be a value of the step",
           written ? "write " + id + "[t] = ..." : "choose another name");
   } else if (!eq.atTime && (findBuiltin(eq.name) || scope.findFunction(eq.name))) {
-    error(eq.span, "RNN0118", "'" + id + "' is a function", "choose another name");
+    error(eq.span, "RNN0118", "'" + id + "' is a function",
+          takenHint(eq.name, eq.span, scope, diagnostics));
   } else {
     return true;
   }
@@ -128,9 +125,29 @@ void CellBuilder::warnUnused() {
   warnUnusedFunctions(cell.functions, scope, diagnostics);
 }
 
-void CellBuilder::build() {
+/// Everything behind the front end looks at all declarations for each of them now and then.
+bool CellBuilder::checkCount() {
+  constexpr size_t kMostDeclared = 4096;
+  size_t count = 0;
+  for (const Declaration& decl : cell.declarations)
+    if (decl.kind != Declaration::Const && ++count > kMostDeclared) {
+      error(decl.span, "RNN0011",
+            "a cell has at most " + std::to_string(kMostDeclared) +
+                " dims, inputs, params, states and outputs",
+            "give one of them another axis instead");
+      return false;
+    }
+  return true;
+}
+
+void CellBuilder::build(bool warn) {
+  if (!checkCount())
+    return;
+
   OpBuilder::InsertionGuard guard(builder);
-  auto op = rnn::CellOp::create(builder, equations.location(cell.span), cell.name);
+  auto op =
+      rnn::CellOp::create(builder, equations.location(cell.span), builder.getStringAttr(cell.name),
+                          ArrayAttr(), ArrayAttr(), FloatAttr(), IntegerAttr(), IntegerAttr());
   builder.setInsertionPointToStart(&op.getBody().emplaceBlock());
   for (const Declaration& decl : cell.declarations)
     scope.announced.insert(decl.name);
@@ -148,6 +165,8 @@ void CellBuilder::build() {
     equation(i);
   if (!diagnostics.full())
     checkStates();
-  if (!diagnostics.errors()) // an error may hide a use
+  takeHints(op);
+  takeSettings(op);
+  if (warn && !diagnostics.errors()) // an error may hide a use
     warnUnused();
 }

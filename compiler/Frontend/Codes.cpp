@@ -26,12 +26,17 @@ constexpr CodeText kCodes[] = {
      "100000\n"
      "unless --limit operations=N says otherwise."},
     {"RNN0008", "cannot read the file",
-     "The file does not exist, is a directory, or may not be read."},
+     "The file does not exist, is a directory, or may not be read. An import is a regular file."},
     {"RNN0009", "the file is too large",
-     "A file may have 1 MiB unless --limit source=SIZE says otherwise. The size is checked before "
-     "the\n"
-     "file is read."},
+     "A file and what it imports may have 1 MiB unless --limit source=SIZE says otherwise. The "
+     "size "
+     "is\n"
+     "checked before a file is read."},
     {"RNN0010", "name too long", "A name has at most 255 bytes. Greek letters take two each."},
+    {"RNN0011", "too many declarations",
+     "A cell has at most 4096 dims, inputs, params, states and outputs. What has so many names "
+     "wants to\n"
+     "be an array: an axis of it costs nothing."},
     {"RNN0101", "syntax error",
      "The text is not what the grammar allows at this place. A line holds one declaration or "
      "equation;\n"
@@ -83,11 +88,29 @@ constexpr CodeText kCodes[] = {
      "state s : [...] = 0 and write s[t] = ... s[t-1] ..."},
     {"RNN0126", "no state",
      "A cell is a recurrence: at least one state is carried from step to step."},
+    {"RNN0130", "not a file to import",
+     "An import names a file relative to the one that it stands in, and never leaves the root "
+     "folder: that\n"
+     "of the file given to rnnc, or the one of --root DIR. Symbolic links are followed before this "
+     "is checked.\n"
+     "A text from standard input has imports only with --root."},
+    {"RNN0131", "files import each other",
+     "Imports bring functions and cells, and none can be used before it is known. What two files "
+     "share\n"
+     "belongs into a third one."},
+    {"RNN0132", "bad hint to the memory planner",
+     "save and recompute name values of the step, states and outputs, each once."},
+    {"RNN0133", "bad setting of the solve",
+     "solve { } sets tolerance (a number, 0 or more), max_sweeps and chunk (whole numbers). "
+     "Options "
+     "of the\n"
+     "command line win over it."},
     {"RNN0201", "bad size", "A size is a whole number of at least 1."},
     {"RNN0202", "too many dims", "An array has at most 4 dims, besides batch and time."},
     {"RNN0203", "not constant",
      "Sizes and values before the first step are known at compile time: numbers, consts, fixed "
-     "dims."},
+     "dims.\n"
+     "A state may also begin as a param, by its name alone: state h : [d] = h0."},
     {"RNN0204", "number and truth value mixed",
      "Comparisons give truth values; and, or, not and the condition of where take them, nothing "
      "else."},
@@ -119,17 +142,17 @@ constexpr CodeText kCodes[] = {
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
-    {"RNN0304", "not supported yet: learned initial states", "Pass the initial state at run time."},
     {"RNN0306", "not supported yet: implicit steps",
      "A right side that uses its own state[t] would be solved per step; that comes later."},
-    {"RNN0308", "not supported yet: this declaration",
-     "import, save, recompute and solve come later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"
      "block is too large for the product of its Jacobians: that costs k^3 for k states. The cell "
      "runs\n"
-     "sequentially, vectorised over lanes. Recurrent weights that are element-wise (diagonal), or "
+     "sequentially, vectorised over lanes; --schedule parallel corrects with the diagonal of the "
+     "Jacobian\n"
+     "alone, which takes more sweeps and gives the same answer. Recurrent weights that are "
+     "element-wise (diagonal), or "
      "one small\n"
      "block a head (R : [heads, 4, 4]), let all steps be solved at once."},
     {"RNN0402", "unrolls too far",

@@ -1,6 +1,7 @@
 //===- Declarations.cpp - names, sizes, shapes, starts ----------------------------------------===//
 
 #include "Frontend/CellBuilder.h"
+#include "Frontend/Functions.h"
 
 #include <cmath>
 
@@ -49,7 +50,8 @@ bool rnnc::checkFree(const Declaration& decl, Scope& scope, rnnc::DiagnosticEngi
   }
   if (!findBuiltin(decl.name) && !scope.findFunction(decl.name))
     return true;
-  reportAt(diagnostics, decl.span, "RNN0118", id + " is a function", "choose another name");
+  reportAt(diagnostics, decl.span, "RNN0118", id + " is a function",
+           takenHint(decl.name, decl.span, scope, diagnostics));
   return false;
 }
 
@@ -93,25 +95,39 @@ bool CellBuilder::shape(const Declaration& decl, Declared& into) {
   return true;
 }
 
+/// A learned initial state.
+bool CellBuilder::startFrom(Declared& param, const Node& at, Declared& into) {
+  param.used = true;
+  if (param.broken)
+    return false;
+  if (param.type.getKind() != into.type.getKind()) {
+    error(at.span, "RNN0210",
+          "'" + into.decl->name.str() + "' and '" + at.text.str() +
+              "', its value before the first step, are one complex and one real",
+          "declare both alike");
+    return false;
+  }
+  into.start = param.decl->name;
+  if (rnn::broadcastsTo(param.type.getDims(), into.type.getDims()))
+    return true;
+  error(at.span, "RNN0205",
+        "'" + into.decl->name.str() + "' is " + shapeText(into.type) + ", but '" + at.text.str() +
+            "', its value before the first step, is " + shapeText(param.type));
+  return false;
+}
+
 /// The value of a state or an input before the first step.
 bool CellBuilder::start(const Declaration& decl, Declared& into) {
   if (!decl.value)
     return true;
   const Expr& value = *decl.value;
+  if (decl.kind == Declaration::State && value.size() == 1 && value[0].op == Node::Name)
+    if (Declared* param = scope.find(value[0].text);
+        param && param->decl->kind == Declaration::Param)
+      return startFrom(*param, value[0], into);
   auto [known, fresh] = starts.try_emplace(&value);
-  if (fresh) {
-    Declared* param =
-        decl.kind == Declaration::State && value.size() == 1 && value[0].op == Node::Name
-            ? scope.find(value[0].text)
-            : nullptr;
-    if (param && param->decl->kind == Declaration::Param && !param->broken) {
-      param->used = true;
-      error(value[0].span, "RNN0304", "not supported yet: a learned initial state",
-            "pass the initial state when you run the cell");
-    } else {
-      known->second = evaluateConstant(value, scope, diagnostics);
-    }
-  }
+  if (fresh)
+    known->second = evaluateConstant(value, scope, diagnostics);
   into.constant = known->second.value_or(0);
   if (decl.complex && into.constant != 0) {
     error(decl.span, "RNN0210", "'" + decl.name.str() + "' is complex and starts at 0",
@@ -143,7 +159,10 @@ void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
     break;
   case Declaration::State:
     rnn::StateOp::create(builder, loc, name, type, builder.getF64FloatAttr(declared.constant),
-                         decl.hidden ? builder.getUnitAttr() : UnitAttr());
+                         decl.hidden ? builder.getUnitAttr() : UnitAttr(),
+                         declared.start.empty()
+                             ? FlatSymbolRefAttr()
+                             : FlatSymbolRefAttr::get(builder.getContext(), declared.start));
     break;
   case Declaration::Const:
     break;

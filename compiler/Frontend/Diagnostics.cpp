@@ -18,29 +18,73 @@ constexpr size_t kMaxQuoted = 160;
 constexpr size_t kMaxSuggested = 64; // bytes of a name: edit distance is quadratic
 } // namespace
 
-void DiagnosticEngine::setSource(std::string file, std::string source) {
-  fileName = std::move(file);
-  text = std::move(source);
-  lineStarts = {0};
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\n')
-      lineStarts.push_back(i + 1);
+static std::shared_ptr<SourceText> makeSource(std::string file, std::string text, size_t base) {
+  auto source = std::make_shared<SourceText>();
+  source->file = std::move(file);
+  source->text = std::move(text);
+  source->base = base;
+  source->lineStarts.reserve(1 + llvm::StringRef(source->text).count('\n'));
+  source->lineStarts.push_back(0);
+  for (size_t i = 0; i < source->text.size(); ++i)
+    if (source->text[i] == '\n')
+      source->lineStarts.push_back(static_cast<uint32_t>(i + 1));
+  return source;
+}
+
+DiagnosticEngine::DiagnosticEngine() { setSource("", ""); }
+
+void DiagnosticEngine::setSource(std::string file, std::string text) {
+  sources = {makeSource(std::move(file), std::move(text), 0)};
+}
+
+const SourceText& DiagnosticEngine::addSource(std::string file, std::string text) {
+  // One place past the end belongs to a text: what is missing there is reported there.
+  size_t base = sources.back()->base + sources.back()->text.size() + 1;
+  sources.push_back(makeSource(std::move(file), std::move(text), base));
+  return *sources.back();
+}
+
+size_t DiagnosticEngine::totalBytes() const {
+  return sources.back()->base + sources.back()->text.size();
+}
+
+const SourceText& DiagnosticEngine::sourceAt(size_t offset) const {
+  auto next = llvm::upper_bound(sources, offset,
+                                [](size_t at, const auto& source) { return at < source->base; });
+  return **(next - 1);
+}
+
+llvm::StringRef DiagnosticEngine::text(size_t offset, size_t length) const {
+  const SourceText& source = sourceAt(offset);
+  return llvm::StringRef(source.text).substr(offset - source.base, length);
 }
 
 std::pair<unsigned, unsigned> DiagnosticEngine::lineAndColumn(size_t offset) const {
-  auto next = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
-  return {next - lineStarts.begin(), offset - *(next - 1) + 1};
+  const SourceText& source = sourceAt(offset);
+  offset -= source.base;
+  auto next = llvm::upper_bound(source.lineStarts, offset);
+  return {next - source.lineStarts.begin(), offset - *(next - 1) + 1};
 }
 
-llvm::StringRef DiagnosticEngine::line(unsigned number) const {
-  if (number < 1 || number > lineStarts.size())
-    return {};
-  return llvm::StringRef(text).substr(lineStarts[number - 1]).split('\n').first.rtrim('\r');
+std::string DiagnosticEngine::lineText(size_t offset, size_t from) const {
+  const SourceText& source = sourceAt(offset);
+  std::string text = "line " + std::to_string(lineAndColumn(offset).first);
+  return &source == &sourceAt(from) ? text : text + " of " + source.file;
+}
+
+llvm::StringRef DiagnosticEngine::line(llvm::StringRef file, unsigned number) const {
+  for (const auto& source : sources)
+    if (source->file == file && number >= 1 && number <= source->lineStarts.size())
+      return llvm::StringRef(source->text)
+          .substr(source->lineStarts[number - 1])
+          .split('\n')
+          .first.rtrim('\r');
+  return {};
 }
 
 void DiagnosticEngine::report(Diagnostic diagnostic) {
   if (diagnostic.file.empty())
-    diagnostic.file = fileName;
+    diagnostic.file = file();
   auto same = [&](const Diagnostic& d) {
     return d.line == diagnostic.line && d.column == diagnostic.column &&
            d.code == diagnostic.code && d.text == diagnostic.text && d.file == diagnostic.file;
@@ -70,12 +114,23 @@ static std::pair<std::string, size_t> quote(llvm::StringRef line, size_t column)
   return {before + clean(line.slice(column, from + kMaxQuoted)), characters};
 }
 
-/// By place: passes over the text find things in another order than a reader.
-static std::vector<Diagnostic> inOrder(std::vector<Diagnostic> diagnostics) {
-  llvm::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+/// Passes over the text find things in another order than a reader.
+std::vector<Diagnostic> DiagnosticEngine::inOrder() const {
+  auto rank = [&](const Diagnostic& d) {
+    return llvm::find_if(sources, [&](const auto& source) { return source->file == d.file; }) -
+           sources.begin();
+  };
+  std::vector<std::pair<size_t, Diagnostic>> ranked;
+  for (const Diagnostic& d : diagnostics)
+    ranked.push_back({rank(d), d});
+  llvm::stable_sort(ranked, [](const auto& a, const auto& b) {
+    return std::tie(a.first, a.second.line, a.second.column) <
+           std::tie(b.first, b.second.line, b.second.column);
   });
-  return diagnostics;
+  std::vector<Diagnostic> ordered;
+  for (auto& entry : ranked)
+    ordered.push_back(std::move(entry.second));
+  return ordered;
 }
 
 /// The line of the text that a message is about, with a caret under it.
@@ -92,7 +147,7 @@ static void printLine(llvm::raw_ostream& out, llvm::StringRef line, size_t colum
 }
 
 void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
-  for (const Diagnostic& d : inOrder(diagnostics)) {
+  for (const Diagnostic& d : inOrder()) {
     bool error = d.severity == Severity::Error;
     out << d.file << ":" << d.line << ":" << d.column << ": ";
     if (color)
@@ -101,19 +156,18 @@ void DiagnosticEngine::print(llvm::raw_ostream& out, bool color) const {
     if (color)
       out.resetColor();
     out << d.text << " [" << d.code << "]\n";
-    if (d.file == fileName)
-      printLine(out, line(d.line), d.column - 1, d.length);
+    printLine(out, line(d.file, d.line), d.column - 1, d.length);
     if (!d.hint.empty())
       out << "  hint: " << d.hint << "\n";
   }
   if (full())
-    out << fileName << ": only the first " << kMaxErrors << " errors are shown\n";
+    out << file() << ": only the first " << kMaxErrors << " errors are shown\n";
   if (warningCount > kMaxWarnings)
-    out << fileName << ": only the first " << kMaxWarnings << " warnings are shown\n";
+    out << file() << ": only the first " << kMaxWarnings << " warnings are shown\n";
 }
 
 void DiagnosticEngine::printJson(llvm::raw_ostream& out) const {
-  for (const Diagnostic& d : inOrder(diagnostics)) {
+  for (const Diagnostic& d : inOrder()) {
     llvm::json::Object object{{"file", llvm::json::fixUTF8(d.file)},
                               {"line", d.line},
                               {"column", d.column},

@@ -13,22 +13,22 @@ using rnn::ArrayType;
 
 Location EquationBuilder::location(Span span) const {
   auto [line, column] = diagnostics.lineAndColumn(span.offset);
-  return FileLineColLoc::get(builder.getContext(), diagnostics.file(), line, column);
+  return FileLineColLoc::get(builder.getContext(), diagnostics.sourceAt(span.offset).file, line,
+                             column);
 }
 
 /// In an inlined function the place is its body, and the hint says which line called it.
 void EquationBuilder::error(Span span, const char* code, std::string text, std::string hint) {
-  if (frames.size() > 1) {
-    unsigned line = diagnostics.lineAndColumn(frames[1].call.offset).first;
-    hint += (hint.empty() ? "" : "; ") + ("called on line " + std::to_string(line));
-  }
+  if (frames.size() > 1)
+    hint += (hint.empty() ? "called on " : "; called on ") +
+            diagnostics.lineText(frames[1].call.offset, span.offset);
   reportAt(diagnostics, span, code, std::move(text), std::move(hint));
 }
 
 /// A stretch of the source to quote within a message: one line, not too long, whole characters.
 std::string EquationBuilder::text(Span span) const {
   constexpr uint32_t kLongest = 60;
-  StringRef source = diagnostics.source().substr(span.offset, span.length);
+  StringRef source = diagnostics.text(span.offset, span.length);
   bool cut = source.size() > kLongest;
   if (cut) {
     size_t end = kLongest;
@@ -145,7 +145,7 @@ Value EquationBuilder::declaredName(const Node& node, Declared& declared) {
 Value EquationBuilder::name(const Node& node) {
   if (auto local = frames.back().locals.find(node.text); local != frames.back().locals.end())
     return local->second;
-  if (Declared* declared = scope.find(node.text))
+  if (Declared* declared = here().find(node.text))
     return declaredName(node, *declared);
   if (auto it = values.find(node.text); it != values.end()) {
     it->second.used = true;
@@ -254,15 +254,20 @@ Value EquationBuilder::atTime(const Node& node) {
 }
 
 /// A user's function: a frame of its own. Recursion was refused when it was declared.
-bool EquationBuilder::enter(const Node& node, const Function& function) {
+bool EquationBuilder::enter(const Node& node, const DeclaredFunction& declared) {
+  const Function& function = *declared.function;
   if (static_cast<int64_t>(frames.size()) > options.limits.nesting) {
     error(node.span, "RNN0006", "calls nest deeper than " + std::to_string(options.limits.nesting),
           "raise the limit with --limit nesting=N");
     return false;
   }
-  Frame frame{&function, function.body.empty() ? &function.result : &function.body[0].value,
-              0,         0,
-              {},        node.span};
+  Frame frame{&function,
+              function.body.empty() ? &function.result : &function.body[0].value,
+              0,
+              0,
+              {},
+              node.span,
+              declared.home};
   size_t first = stack.size() - function.params.size();
   for (size_t i = 0; i < function.params.size(); ++i)
     frame.locals[function.params[i].first] = stack[first + i].value;
@@ -274,9 +279,9 @@ bool EquationBuilder::enter(const Node& node, const Function& function) {
 void EquationBuilder::call(const Node& node) {
   Span whole{node.begin, node.end - node.begin};
   size_t first = stack.size() - node.arguments;
-  bool fine = checkCall(node, scope, diagnostics);
-  if (DeclaredFunction* declared = scope.findFunction(node.text); fine && declared) {
-    if (enter(node, *declared->function))
+  bool fine = checkCall(node, here(), diagnostics);
+  if (DeclaredFunction* declared = here().findFunction(node.text); fine && declared) {
+    if (enter(node, *declared))
       return;
     fine = false;
   }
@@ -359,7 +364,7 @@ Value EquationBuilder::build(const Expr& expr, size_t index) {
   current = index;
   stack.clear();
   frames.clear();
-  frames.push_back({nullptr, &expr, 0, 0, {}, {}});
+  frames.push_back({nullptr, &expr, 0, 0, {}, {}, &scope});
   while (true) {
     Frame& frame = frames.back();
     if (frame.next == frame.code->size()) {

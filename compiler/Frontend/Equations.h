@@ -46,6 +46,7 @@ private:
     size_t next = 0, line = 0;
     llvm::StringMap<mlir::Value> locals;
     ast::Span call;
+    Scope* scope; // what its names mean
   };
   struct Defined {
     mlir::Value value;
@@ -61,7 +62,8 @@ private:
   mlir::Value newValue(const ast::Node& node, Declared& declared);
   void early(const ast::Node& node);
   void call(const ast::Node& node);
-  bool enter(const ast::Node& node, const ast::Function& function);
+  bool enter(const ast::Node& node, const DeclaredFunction& declared);
+  Scope& here() { return *frames.back().scope; }
   void operate(const ast::Node& node);
   mlir::Value builtin(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
   mlir::Value alongAxis(const ast::Node& node, const Builtin& what, Operand operand);

@@ -11,7 +11,7 @@ namespace rnnc {
 /// A place in the tokens, with the little grammar that everything shares.
 struct Cursor {
   const std::vector<Token>& tokens;
-  llvm::StringRef source;
+  const SourceText& source;
   DiagnosticEngine& diagnostics;
   size_t at = 0;
 
@@ -19,7 +19,7 @@ struct Cursor {
     return tokens[std::min(at + ahead, tokens.size() - 1)];
   }
   llvm::StringRef text(const Token& token) const {
-    return source.substr(token.offset, token.length);
+    return llvm::StringRef(source.text).substr(token.offset - source.base, token.length);
   }
   bool isSign(llvm::StringRef sign, size_t ahead = 0) const {
     return peek(ahead).kind == Token::Sign && text(peek(ahead)) == sign;

@@ -3,7 +3,7 @@
 #include "rnnc/Frontend.h"
 #include "Frontend/CellBuilder.h"
 #include "Frontend/Functions.h"
-#include "Frontend/Parser.h"
+#include "Frontend/Imports.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::ast;
 
-static bool checkHasCell(const File& file, rnnc::DiagnosticEngine& diagnostics) {
-  if (!file.cells.empty() || diagnostics.errors())
+static bool checkHasCell(bool any, rnnc::DiagnosticEngine& diagnostics) {
+  if (any || diagnostics.errors())
     return true;
   diagnostics.report(
       {Severity::Error, "RNN0121", "the file has no cell", "write cell NAME { ... }"});
@@ -21,7 +21,7 @@ static bool checkHasCell(const File& file, rnnc::DiagnosticEngine& diagnostics) 
 }
 
 /// Names that the command line gives and no cell has.
-static void checkOptions(const File& file, const FrontendOptions& options,
+static void checkOptions(const Program& program, const FrontendOptions& options,
                          rnnc::DiagnosticEngine& diagnostics) {
   auto known = [&](Declaration::Kind kind) {
     std::vector<std::string> names;
@@ -30,9 +30,11 @@ static void checkOptions(const File& file, const FrontendOptions& options,
         if (decl.kind == kind)
           names.push_back(decl.name.str());
     };
-    add(file.constants);
-    for (const Cell& cell : file.cells)
-      add(cell.declarations);
+    for (const auto& loaded : program) {
+      add(loaded->file.constants);
+      for (const Cell& cell : loaded->file.cells)
+        add(cell.declarations);
+    }
     llvm::sort(names);
     return names;
   };
@@ -75,31 +77,47 @@ static void warnUnused(const File& file, Scope& scope, rnnc::DiagnosticEngine& d
   warnUnusedFunctions(file.functions, scope, diagnostics);
 }
 
+/// Every cell of the program, the main file's first.
+static void buildCells(const Program& program, const FrontendOptions& options,
+                       rnnc::DiagnosticEngine& diagnostics, OpBuilder& builder) {
+  llvm::StringMap<Span> names;
+  for (const auto& loaded : program)
+    for (const Cell& cell : loaded->file.cells) {
+      if (diagnostics.full())
+        return;
+      auto [first, fresh] = names.try_emplace(cell.name, cell.span);
+      if (fresh)
+        CellBuilder(cell, loaded->scope, options, diagnostics, builder)
+            .build(/*warn=*/loaded == program.front());
+      else
+        reportAt(diagnostics, cell.span, "RNN0118",
+                 "the cell '" + cell.name.str() + "' is defined twice",
+                 "the other one is on " +
+                     diagnostics.lineText(first->second.offset, cell.span.offset));
+    }
+}
+
 OwningOpRef<ModuleOp> rnnc::parseToRnn(MLIRContext& context, const FrontendOptions& options,
                                        rnnc::DiagnosticEngine& diagnostics) {
   context.loadDialect<rnn::RnnDialect>();
-  File file = parse(options.limits, diagnostics);
-  checkHasCell(file, diagnostics);
+  Program program = loadProgram(options, diagnostics);
+  checkHasCell(llvm::any_of(program, [](auto& loaded) { return !loaded->file.cells.empty(); }),
+               diagnostics);
   if (!diagnostics.errors())
-    checkOptions(file, options, diagnostics);
+    checkOptions(program, options, diagnostics);
+  std::vector<size_t> order = importOrder(program, diagnostics);
+  for (size_t i : order) {
+    bringImports(program, *program[i], diagnostics);
+    declareFile(program[i]->file, options, program[i]->scope, diagnostics);
+  }
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(FileLineColLoc::get(&context, diagnostics.file(), 1, 1));
   OpBuilder builder(&context);
   builder.setInsertionPointToEnd(module->getBody());
-  Scope scope;
-  declareFile(file, options, scope, diagnostics);
-  llvm::StringSet<> names;
-  for (const Cell& cell : file.cells) {
-    if (diagnostics.full())
-      break;
-    if (names.insert(cell.name).second)
-      CellBuilder(cell, scope, options, diagnostics, builder).build();
-    else
-      reportAt(diagnostics, cell.span, "RNN0118",
-               "the cell '" + cell.name.str() + "' is defined twice");
-  }
+  if (!order.empty())
+    buildCells(program, options, diagnostics, builder);
   if (!diagnostics.errors())
-    warnUnused(file, scope, diagnostics);
+    warnUnused(program.front()->file, program.front()->scope, diagnostics);
   if (diagnostics.errors())
     return {};
   MlirDiagnostics handler(context, diagnostics);
@@ -109,6 +127,7 @@ OwningOpRef<ModuleOp> rnnc::parseToRnn(MLIRContext& context, const FrontendOptio
 }
 
 std::string rnnc::dumpAst(const FrontendOptions& options, rnnc::DiagnosticEngine& diagnostics) {
-  File file = parse(options.limits, diagnostics);
-  return checkHasCell(file, diagnostics) && !diagnostics.errors() ? dump(file) : "";
+  File file = parse(diagnostics.mainSource(), options.limits, diagnostics);
+  bool any = !file.cells.empty() || !file.imports.empty();
+  return checkHasCell(any, diagnostics) && !diagnostics.errors() ? dump(file) : "";
 }

@@ -18,9 +18,12 @@ static void unknownFunction(const Node& call, Scope& scope, DiagnosticEngine& di
   if (scope.isLost(call.text))
     return;
   std::vector<std::string> known = builtinNames();
-  for (Scope* at = &scope; at; at = at->outer)
+  for (Scope* at = &scope; at; at = at->outer) {
+    if (at->incomplete)
+      return;
     for (const auto& entry : at->functions)
       known.push_back(entry.first().str());
+  }
   std::sort(known.begin(), known.end());
   std::string hint = didYouMean(call.text, known);
   if (hint.empty() && scope.isAnnounced(call.text))
@@ -73,6 +76,15 @@ bool rnnc::checkCall(const Node& call, Scope& scope, DiagnosticEngine& diagnosti
   return takes == call.arguments && call.axis.empty();
 }
 
+std::string rnnc::takenHint(StringRef name, Span at, Scope& scope, DiagnosticEngine& diagnostics) {
+  DeclaredFunction* taken = scope.findFunction(name);
+  if (!taken ||
+      &diagnostics.sourceAt(taken->function->span.offset) == &diagnostics.sourceAt(at.offset))
+    return "choose another name";
+  return "choose another name; the function is on " +
+         diagnostics.lineText(taken->function->span.offset, at.offset);
+}
+
 namespace {
 
 /// The names of one function: its arguments and the values of its lines.
@@ -107,7 +119,8 @@ private:
 
 void BodyChecker::define(StringRef name, Span span) {
   if (findBuiltin(name) || scope.findFunction(name))
-    error(span, "RNN0118", "'" + name.str() + "' is a function", "choose another name");
+    error(span, "RNN0118", "'" + name.str() + "' is a function",
+          takenHint(name, span, scope, diagnostics));
   else if (!locals.try_emplace(name, Local{span, false}).second)
     error(span, "RNN0118", "'" + name.str() + "' is defined twice");
 }
@@ -155,7 +168,7 @@ void BodyChecker::expression(const Expr& expr) {
       name(node);
     else if (node.op == Node::At)
       error(node.span, "RNN0112", "a function sees its arguments and consts only",
-            "pass " + diagnostics.source().substr(node.begin, node.end - node.begin).str() +
+            "pass " + diagnostics.text(node.begin, node.end - node.begin).str() +
                 " as an argument");
     else if (node.op == Node::Call)
       fine &= checkCall(node, scope, diagnostics);
@@ -179,14 +192,15 @@ bool BodyChecker::run() {
   llvm::sort(unused, [](Span a, Span b) { return a.offset < b.offset; });
   for (Span span : unused)
     reportAt(diagnostics, span, "RNN0901",
-             "'" + diagnostics.source().substr(span.offset, span.length).str() + "' is never used",
-             "", Severity::Warning);
+             "'" + diagnostics.text(span.offset, span.length).str() + "' is never used", "",
+             Severity::Warning);
   return true;
 }
 
 namespace {
 
 /// Depth-first search for calls that lead back to where they came from, with a stack of its own.
+/// Functions of an outer scope and of imported files know none of this scope.
 class RecursionChecker {
 public:
   RecursionChecker(Scope& scope, DiagnosticEngine& diagnostics)
@@ -216,7 +230,7 @@ void RecursionChecker::enter(DeclaredFunction& function) {
   Visit visit{&function, {}, 0};
   auto collect = [&](const Expr& expr) {
     for (const Node& node : expr)
-      if (node.op == Node::Call && scope.findFunction(node.text))
+      if (node.op == Node::Call && function.home == &scope && scope.findFunction(node.text))
         visit.calls.push_back(&node);
   };
   for (const Equation& line : function.function->body)
@@ -268,10 +282,12 @@ void rnnc::declareFunctions(const std::vector<Function>& functions, Scope& scope
                "choose another name");
     else if (scope.find(function.name))
       reportAt(diagnostics, function.span, "RNN0118", id + " is declared twice");
-    else if (scope.findFunction(function.name))
-      reportAt(diagnostics, function.span, "RNN0118", "the function " + id + " is defined twice");
+    else if (DeclaredFunction* other = scope.findFunction(function.name))
+      reportAt(diagnostics, function.span, "RNN0118", "the function " + id + " is defined twice",
+               "the other one is on " +
+                   diagnostics.lineText(other->function->span.offset, function.span.offset));
     else
-      scope.functions[function.name] = {&function, false, function.broken};
+      scope.functions[function.name] = {&function, false, function.broken, &scope};
   }
   auto own = [&](const Function& function) -> DeclaredFunction* {
     auto it = scope.functions.find(function.name);

@@ -15,6 +15,10 @@ void declareFunctions(const std::vector<ast::Function>& functions, Scope& scope,
 /// function is broken.
 bool checkCall(const ast::Node& call, Scope& scope, DiagnosticEngine& diagnostics);
 
+/// What to do where a function has the name already; says where that is, if in another file.
+std::string takenHint(llvm::StringRef name, ast::Span at, Scope& scope,
+                      DiagnosticEngine& diagnostics);
+
 /// Warnings for the functions of the scope that nothing calls.
 void warnUnusedFunctions(const std::vector<ast::Function>& functions, Scope& scope,
                          DiagnosticEngine& diagnostics);

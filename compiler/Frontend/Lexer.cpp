@@ -2,6 +2,8 @@
 
 #include "Frontend/Lexer.h"
 
+#include "Frontend/Parser.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
@@ -15,26 +17,25 @@ namespace {
 
 class Lexer {
 public:
-  explicit Lexer(DiagnosticEngine& diagnostics)
-      : diagnostics(diagnostics), source(diagnostics.source()) {}
+  Lexer(const SourceText& source, DiagnosticEngine& diagnostics)
+      : diagnostics(diagnostics), source(source.text), base(source.base) {}
 
   Tokens run();
 
 private:
   void error(size_t offset, size_t length, const char* code, std::string text,
              std::string hint = "") {
-    auto [line, column] = diagnostics.lineAndColumn(offset);
-    diagnostics.report({Severity::Error, code, std::move(text), std::move(hint), "", line, column,
-                        static_cast<unsigned>(length)});
+    reportAt(diagnostics, {static_cast<uint32_t>(base + offset), static_cast<uint32_t>(length)},
+             code, std::move(text), std::move(hint));
   }
   void push(Token::Kind kind, size_t begin, double number = 0) {
-    tokens.list.push_back(
-        {kind, first, static_cast<uint32_t>(begin), static_cast<uint32_t>(at - begin), number});
+    tokens.list.push_back({kind, first, static_cast<uint32_t>(base + begin),
+                           static_cast<uint32_t>(at - begin), number});
     first = kind == Token::Newline;
   }
   StringRef last() const {
     const Token& token = tokens.list.back();
-    return source.substr(token.offset, token.length);
+    return source.substr(token.offset - base, token.length);
   }
   /// Bytes of the Greek letter at `at`, 0 where there is none.
   size_t greek() const {
@@ -53,6 +54,7 @@ private:
 
   DiagnosticEngine& diagnostics;
   StringRef source;
+  size_t base;
   size_t at = 0;
   int64_t depth = 0; // of ( and [
   bool first = true;
@@ -249,4 +251,6 @@ Tokens Lexer::run() {
   return std::move(tokens);
 }
 
-Tokens rnnc::lex(DiagnosticEngine& diagnostics) { return Lexer(diagnostics).run(); }
+Tokens rnnc::lex(const SourceText& source, DiagnosticEngine& diagnostics) {
+  return Lexer(source, diagnostics).run();
+}

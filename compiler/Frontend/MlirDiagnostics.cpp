@@ -25,8 +25,9 @@ static FileLineColLoc placeOf(Location loc) {
 }
 
 /// Bytes of the name, number or sign that begins at a place: locations have no length.
-static unsigned lengthAt(const rnnc::DiagnosticEngine& engine, unsigned line, unsigned column) {
-  StringRef rest = engine.line(line).substr(column - 1);
+static unsigned lengthAt(const rnnc::DiagnosticEngine& engine, StringRef file, unsigned line,
+                         unsigned column) {
+  StringRef rest = engine.line(file, line).substr(column - 1);
   size_t word = rest.find_if_not([](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); });
   return std::max<size_t>(std::min(word, rest.size()), 1);
 }
@@ -61,8 +62,9 @@ MlirDiagnostics::MlirDiagnostics(MLIRContext& context, DiagnosticEngine& engine)
       diagnostic.line = std::max(place.getLine(), 1u);
       diagnostic.column = std::max(place.getColumn(), 1u);
     }
-    if (diagnostic.file.empty() || diagnostic.file == engine.file())
-      diagnostic.length = lengthAt(engine, diagnostic.line, diagnostic.column);
+    if (diagnostic.file.empty())
+      diagnostic.file = engine.file();
+    diagnostic.length = lengthAt(engine, diagnostic.file, diagnostic.line, diagnostic.column);
     engine.report(std::move(diagnostic));
   });
 }

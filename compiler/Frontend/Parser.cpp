@@ -15,21 +15,24 @@ using llvm::StringRef;
 void rnnc::reportAt(DiagnosticEngine& diagnostics, Span span, const char* code, std::string text,
                     std::string hint, Severity severity) {
   auto [line, column] = diagnostics.lineAndColumn(span.offset);
-  diagnostics.report(
-      {severity, code, std::move(text), std::move(hint), "", line, column, span.length});
+  diagnostics.report({severity, code, std::move(text), std::move(hint),
+                      diagnostics.sourceAt(span.offset).file, line, column, span.length});
 }
 
 namespace {
 
 class Parser {
 public:
-  Parser(const Tokens& tokens, const Limits& limits, DiagnosticEngine& diagnostics)
-      : cursor{tokens.list, diagnostics.source(), diagnostics}, truncated(tokens.truncated),
-        limits(limits) {}
+  Parser(const Tokens& tokens, const SourceText& source, const Limits& limits,
+         DiagnosticEngine& diagnostics)
+      : cursor{tokens.list, source, diagnostics}, truncated(tokens.truncated), limits(limits) {}
   File run();
 
 private:
   bool cell();
+  bool import(std::vector<Import>& into);
+  bool hints(bool save, std::vector<Hint>& into);
+  bool settings(std::vector<Setting>& into);
   bool cellItem(Cell& cell);
   void cellItems(Cell& cell);
   bool declaration(Declaration::Kind kind, std::vector<Declaration>& into, bool hidden);
@@ -51,10 +54,6 @@ private:
   bool isDefined() const;
   bool expectName(StringRef& name, Span& span, const char* what);
   bool expect(const char* sign, const char* where);
-  bool unsupported(const char* what, const char* hint = "") {
-    cursor.error(cursor.span(), "RNN0308", std::string("not supported yet: ") + what, hint);
-    return false;
-  }
   void skipNewlines() {
     while (cursor.peek().kind == Token::Newline)
       ++cursor.at;
@@ -290,7 +289,7 @@ bool Parser::equation(std::vector<Equation>& into) {
   return fine;
 }
 
-/// Up to the brace that closes the function, which is consumed.
+/// Up to the brace that closes the function, or a solve block, which is consumed.
 void Parser::skipFunctionBody() {
   for (int64_t braces = 1; !atEnd(); ++cursor.at) {
     braces += cursor.isSign("{") ? 1 : cursor.isSign("}") ? -1 : 0;
@@ -371,6 +370,55 @@ bool Parser::function(std::vector<Function>& into) {
   return block || fine ? endOfLine() : false; // a block was skipped to its end
 }
 
+/// save z, r: the word was read.
+bool Parser::hints(bool save, std::vector<Hint>& into) {
+  do {
+    Hint hint{{}, {}, save};
+    if (!expectName(hint.name, hint.span, "the name of a value"))
+      return false;
+    into.push_back(hint);
+  } while (cursor.accept(","));
+  return endOfLine();
+}
+
+/// solve { name = value ... }: the word was read. Settings may share a line.
+bool Parser::settings(std::vector<Setting>& into) {
+  Span word{cursor.tokens[cursor.at - 1].offset, cursor.tokens[cursor.at - 1].length};
+  if (!expect("{", "after 'solve'"))
+    return false;
+  while (true) {
+    skipNewlines();
+    if (cursor.accept("}"))
+      return endOfLine();
+    if (atEnd() || (cursor.peek().first && !cursor.isSign("=", 1))) {
+      if (!truncated)
+        cursor.error(word, "RNN0102", "this solve block is never closed", "end it with '}'");
+      return false;
+    }
+    Setting setting{};
+    if (!expectName(setting.name, setting.span, "the name of a setting") ||
+        !expect("=", "after the name") || !expression(setting.value)) {
+      skipFunctionBody();
+      return endOfLine();
+    }
+    into.push_back(std::move(setting));
+    cursor.accept(",");
+  }
+}
+
+/// import "common.rnn": the word was read.
+bool Parser::import(std::vector<Import>& into) {
+  if (cursor.peek().kind != Token::String) {
+    cursor.error(cursor.span(), "RNN0101",
+                 "expected the name of a file in quotes, found " + cursor.found(),
+                 "import \"common.rnn\"");
+    return false;
+  }
+  into.push_back({cursor.span(), cursor.text(cursor.peek()).drop_front().drop_back()});
+  ++cursor.at;
+  return endOfLine();
+}
+
 bool Parser::cellItem(Cell& cell) {
   if (cursor.peek().kind != Token::Name) {
     cursor.error(cursor.span(), "RNN0101",
@@ -389,15 +437,19 @@ bool Parser::cellItem(Cell& cell) {
   // A word of the language that is assigned to is a name that cannot be one.
   if (cursor.isSign("=", 1) || cursor.isSign("[", 1))
     return equation(cell.equations);
-  if (word == "save" || word == "recompute")
-    return unsupported("hints to the memory planner");
-  if (word == "solve")
-    return unsupported("the solve block", "its settings are options of the command line");
-  if (word == "import")
-    return unsupported("imports");
-  if (kind < 0 && word != "fn" && word != "hidden")
+  if (word == "import") {
+    cursor.error(cursor.span(), "RNN0101", "an import stands outside of cells",
+                 "move it to the top of the file");
+    return false;
+  }
+  bool hint = word == "save" || word == "recompute", solve = word == "solve";
+  if (kind < 0 && word != "fn" && word != "hidden" && !hint && !solve)
     return equation(cell.equations);
   ++cursor.at;
+  if (hint)
+    return hints(word == "save", cell.hints);
+  if (solve)
+    return settings(cell.settings);
   if (word == "fn")
     return function(cell.functions);
   if (word == "hidden") {
@@ -462,10 +514,10 @@ File Parser::run() {
     else if (cursor.isName("const"))
       ++cursor.at, fine = constant(file.constants);
     else if (cursor.isName("import"))
-      unsupported("imports");
+      ++cursor.at, fine = import(file.imports);
     else
       cursor.error(cursor.span(), "RNN0101",
-                   "expected 'cell', 'fn' or 'const', found " + cursor.found());
+                   "expected 'cell', 'fn', 'const' or 'import', found " + cursor.found());
     if (!fine) {
       recover(from, file.lost, true);
       if (cursor.isSign("}"))
@@ -476,7 +528,7 @@ File Parser::run() {
   return file;
 }
 
-File rnnc::parse(const Limits& limits, DiagnosticEngine& diagnostics) {
-  Tokens tokens = lex(diagnostics);
-  return Parser(tokens, limits, diagnostics).run();
+File rnnc::parse(const SourceText& source, const Limits& limits, DiagnosticEngine& diagnostics) {
+  Tokens tokens = lex(source, diagnostics);
+  return Parser(tokens, source, limits, diagnostics).run();
 }

@@ -6,10 +6,10 @@
 
 namespace rnnc {
 
-/// Parses the engine's source; errors are reported, and the rest of the file is still parsed.
-ast::File parse(const Limits& limits, DiagnosticEngine& diagnostics);
+/// Parses a text of the engine's; errors are reported, and the rest of the file is still parsed.
+ast::File parse(const SourceText& source, const Limits& limits, DiagnosticEngine& diagnostics);
 
-/// Reports at a stretch of the engine's source.
+/// Reports at a stretch of one of the engine's texts.
 void reportAt(DiagnosticEngine& diagnostics, ast::Span span, const char* code, std::string text,
               std::string hint = "", Severity severity = Severity::Error);
 

@@ -17,13 +17,17 @@ struct Declared {
   double constant =
       0; // of a const; of a dim its size, or -1 where it is free; of a state its start
   bool used = false;
-  bool broken = false; // reported already; its uses are silent
+  bool broken = false;        // reported already; its uses are silent
+  llvm::StringRef start = {}; // of a state that begins as a param: its name
 };
+
+struct Scope;
 
 struct DeclaredFunction {
   const ast::Function* function;
   bool used = false;
   bool broken = false;
+  Scope* home = nullptr; // what its body sees: a function of an imported file sees that file's
 };
 
 /// Everything that equations can name. A cell's scope lies within the file's, and no name of the
@@ -38,6 +42,8 @@ struct Scope {
   llvm::StringSet<> announced;
   /// Names that stand on lines which made no sense: what they are is not known, so nothing is said.
   llvm::StringSet<> lost;
+  /// An import could not be read: what functions it has is not known either.
+  bool incomplete = false;
 
   Declared* find(llvm::StringRef name);
   DeclaredFunction* findFunction(llvm::StringRef name);

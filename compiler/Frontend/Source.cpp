@@ -1,8 +1,6 @@
 //===- Source.cpp - reading a file, never more of it than the limit ---------------------------===//
 
-#include "rnnc/Frontend.h"
-
-#include "llvm/Support/FileSystem.h"
+#include "Frontend/Source.h"
 
 #include <limits>
 
@@ -10,21 +8,19 @@ using namespace rnnc;
 namespace fs = llvm::sys::fs;
 
 namespace {
-constexpr int64_t kMost = std::numeric_limits<uint32_t>::max(); // offsets have 32 bits
+constexpr int64_t kMost = std::numeric_limits<uint32_t>::max() - 1;
 constexpr size_t kPiece = 1 << 16;
 } // namespace
 
-/// Everything of a file or a pipe, or one byte past the limit.
-static llvm::Expected<std::string> read(const std::string& path, int64_t limit) {
-  auto file = fs::openNativeFileForRead(path);
-  if (!file)
-    return file.takeError();
+int64_t rnnc::sourceLimit(const Limits& limits) { return std::min(limits.source, kMost); }
+
+llvm::Expected<std::string> rnnc::readText(fs::file_t file, int64_t limit) {
   std::string text;
   llvm::Error error = llvm::Error::success();
   while (static_cast<int64_t>(text.size()) <= limit) {
     size_t old = text.size();
     text.resize(old + kPiece);
-    auto got = fs::readNativeFile(*file, llvm::MutableArrayRef(text.data() + old, kPiece));
+    auto got = fs::readNativeFile(file, llvm::MutableArrayRef(text.data() + old, kPiece));
     if (!got) {
       error = llvm::joinErrors(std::move(error), got.takeError());
       break;
@@ -33,9 +29,17 @@ static llvm::Expected<std::string> read(const std::string& path, int64_t limit) 
     if (*got == 0)
       break;
   }
-  fs::closeFile(*file);
   if (error)
     return std::move(error);
+  return text;
+}
+
+static llvm::Expected<std::string> read(const std::string& path, int64_t limit) {
+  auto file = fs::openNativeFileForRead(path);
+  if (!file)
+    return file.takeError();
+  auto text = readText(*file, limit);
+  fs::closeFile(*file);
   return text;
 }
 
@@ -46,7 +50,7 @@ bool rnnc::readSource(const std::string& path, const Limits& limits,
     diagnostics.report({Severity::Error, code, std::move(text), std::move(hint)});
     return false;
   };
-  int64_t limit = std::min(limits.source, kMost);
+  int64_t limit = sourceLimit(limits);
   auto tooLarge = [&](const std::string& size) {
     return fail("RNN0009", "the file has " + size + " bytes, the limit is " + std::to_string(limit),
                 limit < kMost ? "raise it with --limit source=SIZE" : "");

@@ -50,6 +50,7 @@ private:
   Error declare(Operation& op);
   Error place(Interpreter::Declaration decl);
   Error declareShifts(rnn::StateOp state);
+  void bindStarts();
   void shift(const std::string& from, const std::string& to);
   Error translate(Operation& op);
   Error translateInput(rnn::InputAtOp op);
@@ -89,10 +90,25 @@ Error ProgramBuilder::build() {
   for (auto state : cell.decls<rnn::StateOp>())
     if (Error error = declareShifts(state))
       return error;
+  bindStarts();
   for (Operation& op : cell.getStep().getBody().front())
     if (Error error = translate(op))
       return error;
   return Error::success();
+}
+
+/// Learned starts, of the states that hold earlier values too.
+void ProgramBuilder::bindStarts() {
+  for (auto [state, decl] : llvm::enumerate(program.declarations)) {
+    if (decl.start.empty())
+      continue;
+    size_t param = declared.lookup(decl.start);
+    const Program::Operand from = broadcast({0, program.declarations[param].shape}, decl.shape);
+    Program::Start start{state, param, std::vector<size_t>(program.places[state].count)};
+    for (size_t i = 0; i < start.index.size(); ++i)
+      start.index[i] = from.at(i);
+    program.starts.push_back(std::move(start));
+  }
 }
 
 /// A state of order n: hidden states hold it for 1 to n - 1 steps. All of them are a caller's.
@@ -177,6 +193,7 @@ Error ProgramBuilder::declare(Operation& op) {
   if (auto state = dyn_cast<rnn::StateOp>(op)) {
     decl.fill = state.getInit().convertToDouble();
     decl.hidden = state.getHidden();
+    decl.start = state.getStart().value_or("").str();
   }
   if (auto input = dyn_cast<rnn::InputOp>(op))
     decl.fill = input.getBefore().convertToDouble();

@@ -208,6 +208,10 @@ void Run::runElement(int64_t b) {
       load(x, x.from + b * x.place.count);
     else if (x.decl.role == Role::State)
       std::fill_n(&memory[x.place.now], x.place.count, x.decl.fill);
+  for (const Interpreter::Program::Start& start : program.starts)
+    if (const Binding& state = bindings[start.state]; !state.from)
+      for (auto [i, from] : llvm::enumerate(start.index))
+        memory[state.place.now + i] = bindings[start.param].from[from];
   for (int64_t row = b * time; row < (b + 1) * time; ++row) {
     for (const Binding& x : bindings)
       if (x.decl.role == Role::Input)

@@ -43,8 +43,15 @@ struct Interpreter::Program {
     size_t base = 0;
   };
 
+  /// A state that begins as a param: element i is the param's element index[i].
+  struct Start {
+    size_t state = 0, param = 0; // declarations
+    std::vector<size_t> index;
+  };
+
   std::vector<Declaration> declarations;
   std::vector<Place> places; // by declaration
+  std::vector<Start> starts;
   std::vector<Delayed> delayed;
   std::vector<Instruction> instructions;
   std::vector<double> memory; // constants and first states in place; copied by every run

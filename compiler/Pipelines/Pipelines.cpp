@@ -54,6 +54,7 @@ bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   if (options.fma) // before the derivatives, so that the step is one and the same beside them
     cell.addPass(createFormFma());
   cell.addPass(createDeriveJacobian({options.maxBlock}));
+  cell.addPass(createDeriveDiagonal());
   if (options.fma) // the Jacobian's own products; the step has none left
     cell.addPass(createFormFma());
   return succeeded(passes.run(module));

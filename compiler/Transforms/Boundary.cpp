@@ -57,11 +57,12 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
     if (auto input = dyn_cast<InputOp>(decl))
       fill = input.getBefore().convertToDouble();
     auto state = dyn_cast<StateOp>(decl);
-    newton::TensorOp::create(builder, decl.getLoc(),
-                             newton::RoleAttr::get(builder.getContext(), role),
-                             SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
-                             builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
-                             state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
-                             hoisted ? hoisted.getHoldsAttr() : StringAttr());
+    newton::TensorOp::create(
+        builder, decl.getLoc(), newton::RoleAttr::get(builder.getContext(), role),
+        SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
+        builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
+        state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
+        state ? state.getStartAttr() : FlatSymbolRefAttr(),
+        hoisted ? hoisted.getHoldsAttr() : decl.getAttrOfType<StringAttr>(kHoldsAttr));
   }
 }

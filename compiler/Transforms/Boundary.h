@@ -6,6 +6,9 @@
 
 namespace rnnc {
 
+/// On the declaration of an output that a stage sets: what it holds, for a reader.
+constexpr llvm::StringLiteral kHoldsAttr = "rnn.holds";
+
 /// The equations that become one system: the step of a cell, or one of its stages.
 struct Equations {
   rnn::CellOp cell;

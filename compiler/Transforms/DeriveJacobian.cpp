@@ -2,13 +2,12 @@
 
 #include "Analysis/JacobianStructure.h"
 #include "Newton/Derivatives.h"
+#include "Transforms/Coupling.h"
 #include "Transforms/Passes.h"
+#include "Transforms/Simplify.h"
 
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace rnnc {
 #define GEN_PASS_DEF_DERIVEJACOBIAN
@@ -50,21 +49,6 @@ static FailureOr<SmallVector<Value>> tangentsAlong(Block& block, int64_t column,
   return results;
 }
 
-static LogicalResult simplify(newton::SystemOp system) {
-  RewritePatternSet patterns(system.getContext());
-  for (Dialect* dialect : system.getContext()->getLoadedDialects())
-    dialect->getCanonicalizationPatterns(patterns);
-  for (RegisteredOperationName op : system.getContext()->getRegisteredOperations())
-    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
-      op.getCanonicalizationPatterns(patterns, system.getContext());
-  if (failed(applyPatternsGreedily(system.getJacobian(), std::move(patterns))))
-    return failure();
-  IRRewriter rewriter(system.getContext());
-  DominanceInfo dominance(system);
-  eliminateCommonSubExpressions(rewriter, dominance, system);
-  return success();
-}
-
 static bool isZero(Value value) {
   FloatAttr number;
   return !value || (matchPattern(value, m_Constant(&number)) && number.getValue().isZero());
@@ -83,8 +67,9 @@ static SmallVector<int64_t> shareValues(Block& block) {
   return values;
 }
 
-/// The Jacobian as a dense list of entries, then the list of those that are not zero.
-static LogicalResult derive(newton::SystemOp system) {
+/// The Jacobian as a dense list of entries, then the list of those that are not zero. `diagonal`:
+/// its diagonal alone.
+static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   int64_t k = system.numStates();
   Region& region = system.getJacobian();
   IRMapping mapping;
@@ -110,9 +95,9 @@ static LogicalResult derive(newton::SystemOp system) {
   };
   SmallVector<int64_t> entries;
   yield(
-      entries, [&](int64_t r, int64_t c) { return static_cast<bool>(columns[c][r]); },
+      entries, [&](int64_t r, int64_t c) { return columns[c][r] && (r == c || !diagonal); },
       [&](int64_t r, int64_t c) { return columns[c][r]; });
-  if (failed(simplify(system)))
+  if (failed(simplifyRegion(system, system.getJacobian())))
     return failure();
   SmallVector<Value> simple(block.getTerminator()->getOperands());
   DenseMap<std::pair<int64_t, int64_t>, Value> entry;
@@ -122,13 +107,51 @@ static LogicalResult derive(newton::SystemOp system) {
   yield(
       entries, [&](int64_t r, int64_t c) { return entry.contains({r, c}); },
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
-  if (failed(simplify(system))) // what only a zero entry used
+  if (failed(simplifyRegion(system, system.getJacobian()))) // what only a zero entry used
     return failure();
   SmallVector<int64_t> values = shareValues(block);
-  if (failed(simplify(system))) // what only an entry used that is another one's equal
+  // What only an entry used that is another one's equal.
+  if (failed(simplifyRegion(system, system.getJacobian())))
     return failure();
-  system.setStructureAttr(jacobianStructure(k, entries, values, system, block));
+  newton::StructureAttr structure = jacobianStructure(k, entries, values, system, block);
+  if (diagonal) // of the Jacobian itself nothing is known
+    structure = newton::StructureAttr::get(system.getContext(), entries, structure.getValues(),
+                                           structure.getCarry(), structure.getNumbers(),
+                                           structure.getBlocks(), /*linear=*/false,
+                                           /*constant=*/false);
+  system.setStructureAttr(structure);
+  system.setDiagonal(diagonal);
   return success();
+}
+
+/// Operations that a derivative may start from before it is simplified: a full block of 16 states
+/// would only be thrown away again.
+static constexpr int64_t kMostOperations = 200000;
+
+/// Whether a carry costs no more than that of a full block of `maxBlock` states, to keep and to
+/// multiply.
+static bool isCheap(newton::StructureAttr structure, int64_t maxBlock) {
+  int64_t terms = 0;
+  for (const auto& sum : structure.product())
+    terms += sum.size();
+  return structure.numCarry() <= maxBlock * maxBlock && terms <= maxBlock * maxBlock * maxBlock;
+}
+
+/// A block of more than `maxBlock` states: its Jacobian stays where few numbers make it, else its
+/// diagonal stands for it.
+static LogicalResult deriveLarge(newton::SystemOp system, int64_t maxBlock) {
+  int64_t operations = system.stepBlock().getOperations().size();
+  if (system.numStates() * operations <= kMostOperations) {
+    if (failed(derive(system, /*diagonal=*/false)))
+      return failure();
+    if (isCheap(*system.getStructure(), maxBlock))
+      return success();
+    system.removeStructureAttr();
+    system.getJacobian().front().erase();
+  }
+  if (std::optional<Coupling> coupling = Coupling::takeFrom(system))
+    coupling->warn();
+  return derive(system, /*diagonal=*/true);
 }
 
 namespace {
@@ -136,10 +159,13 @@ struct DeriveJacobian : rnnc::impl::DeriveJacobianBase<DeriveJacobian> {
   using DeriveJacobianBase::DeriveJacobianBase;
 
   void runOnOperation() override {
-    for (auto system : getOperation().ops<newton::SystemOp>())
-      if (!system.getPhase() && !system.hasJacobian() && system.numStates() <= maxBlock &&
-          failed(derive(system)))
+    for (auto system : getOperation().ops<newton::SystemOp>()) {
+      if (!system.getPhase() && !system.hasJacobian() &&
+          failed(system.numStates() <= maxBlock ? derive(system, /*diagonal=*/false)
+                                                : deriveLarge(system, maxBlock)))
         return signalPassFailure();
+      Coupling::takeFrom(system);
+    }
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "Analysis/ArrayFormula.h"
 #include "Analysis/Hoisting.h"
+#include "Transforms/Boundary.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -97,6 +98,11 @@ void Hoister::declare() {
     StateOp state = plan.stateSetTo(value);
     return state ? (state.getSymName() + "[t]").str() : std::string();
   };
+  for (auto& [set, phase] : plan.outputs()) {
+    auto output = cast<SetOutputOp>(set);
+    SymbolTable::lookupSymbolIn(cell, output.getNameAttr())
+        ->setAttr(kHoldsAttr, b.getStringAttr(arrayFormula(output.getValue(), known)));
+  }
   for (auto& [value, array] : plan.arrays())
     if (!soleOutput.count(value))
       arrays[value] =

@@ -32,7 +32,7 @@ static LogicalResult addShifts(CellOp cell, StateOp state, int64_t order) {
                             << state.getSymName() << "' to later steps; call the other something "
                             << "else [RNN0118]";
     StateOp::create(decls, loc, decls.getStringAttr(name), state.getTypeAttr(), state.getInitAttr(),
-                    decls.getUnitAttr());
+                    decls.getUnitAttr(), state.getStartAttr());
     auto value = StateAtOp::create(equations, loc, state.getType(), previous, 1);
     SetStateOp::create(equations, loc, name, value);
     previous = std::move(name);

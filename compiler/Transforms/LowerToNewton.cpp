@@ -8,6 +8,7 @@
 
 #include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
+#include "Transforms/Coupling.h"
 #include "Transforms/Elements.h"
 #include "Transforms/LowerDense.h"
 #include "Transforms/LowerProduct.h"
@@ -340,32 +341,27 @@ static bool feedsState(Operation* op) {
   return false;
 }
 
-/// Says which term makes the block too large for a Jacobian, and what would help.
-static void warnDense(const StateGroup& group, int64_t states) {
+/// Which term makes the block too large for a Jacobian, and what would help.
+static std::optional<Coupling> couplingOf(const StateGroup& group, int64_t states) {
   if (group.couplings.empty())
-    return;
+    return std::nullopt;
   StateGroup::Coupling coupling = group.couplings.front(); // one term is enough
   std::string axis = cast<ArrayType>(coupling.state.getType()).getDims()[coupling.axis].str();
-  StringRef state = coupling.state.getSymName();
+  std::string state = coupling.state.getSymName().str();
   bool forOutput = coupling.by && !feedsState(coupling.by);
   Operation* at = coupling.by ? coupling.by : coupling.state.getOperation();
-  auto warning = emitWarning(at->getLoc());
-  warning << (coupling.by ? "this term couples" : "nothing separates") << " the axis '" << axis
-          << "' of the state '" << state << "'"
-          << (forOutput ? " in an output: it is no lane axis but part of a block of "
-                        : ": the Jacobian is a dense block of ");
-  if (states < 0)
-    warning << "free size";
-  else
-    warning << states << " states";
-  warning << ", so the cell runs sequentially [RNN0401]";
-  Diagnostic& note = warning.attachNote();
-  if (forOutput)
-    note << "without this output, its contraction taken from '" << state
-         << "' after the run, all steps can be solved at once";
-  else
-    note << "recurrent weights that are element-wise, or one small block a head as in "
-            "R : [heads, 4, 4], let all steps be solved at once";
+  std::string text = std::string(coupling.by ? "this term couples" : "nothing separates") +
+                     " the axis '" + axis + "' of the state '" + state + "'" +
+                     (forOutput ? " in an output: it is no lane axis but part of a block of "
+                                : ": the Jacobian is a dense block of ") +
+                     (states < 0 ? "free size" : std::to_string(states) + " states") +
+                     ", so the cell runs sequentially [RNN0401]";
+  std::string note =
+      forOutput ? "without this output, its contraction taken from '" + state +
+                      "' after the run, all steps can be solved at once"
+                : "recurrent weights that are element-wise, or one small block a head as in "
+                  "R : [heads, 4, 4], let all steps be solved at once";
+  return Coupling{at->getLoc(), text, note};
 }
 
 /// A contraction in the recurrence over an axis that no state has, of a size that the caller binds.
@@ -391,7 +387,10 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Type type = compute == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());
     for (CellOp cell : llvm::make_early_inc_range(getOperation().getOps<CellOp>())) {
       builder.setInsertionPoint(cell);
-      auto lowered = newton::CellOp::create(builder, cell.getLoc(), cell.getSymName());
+      auto lowered =
+          newton::CellOp::create(builder, cell.getLoc(), cell.getSymNameAttr(), cell.getSaveAttr(),
+                                 cell.getRecomputeAttr(), cell.getToleranceAttr(),
+                                 cell.getMaxSweepsAttr(), cell.getChunkAttr());
       Block& body = lowered.getBody().emplaceBlock();
       declareTensors(cell, body);
       if (failed(lowerStages(cell, Phase::Call, type, body)) ||
@@ -408,10 +407,16 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Equations equations{cell, &cell.getStep().getBody().front(), StageOp()};
     for (const StateGroup& group : axes.groups()) {
       int64_t states = statesOf(group);
-      if (states < 0 || states > maxBlock)
-        warnDense(group, states);
-      if (failed(lowerGroup(equations, group, axes, states >= 0 && states <= unroll, type, body)))
+      bool isDense = states < 0 || states > unroll;
+      std::optional<Coupling> coupling;
+      if (isDense || states > maxBlock)
+        coupling = couplingOf(group, states);
+      if (isDense && coupling)
+        coupling->warn();
+      if (failed(lowerGroup(equations, group, axes, !isDense, type, body)))
         return failure();
+      if (!isDense && coupling) // its Jacobian may have few numbers all the same
+        coupling->attachTo(&body.back());
     }
     return success();
   }

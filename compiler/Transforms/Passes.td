@@ -48,7 +48,8 @@ def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
     Lane axes disappear, block axes are unrolled, every group of coupled states becomes one
     newton.system whose slots say where its scalars live. After it no pass knows about arrays.
     A block of more than `unroll` states, or of a size that the caller binds, becomes loops in a
-    newton.dense_system instead; that it will run sequentially, and why, is a warning.
+    newton.dense_system instead; that it will run sequentially, and why, is a warning. Of an unrolled
+    block of more than `max-block` states the system keeps the reason, until its Jacobian is known.
 
     `h[t] = a * h[t-1]` over [d] becomes a system of one state with lane axis d.
   }];
@@ -56,7 +57,7 @@ def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
     Option<"compute", "compute", "std::string", "\"f32\"", "f32 or f64">,
     Option<"operations", "operations", "int64_t", "100000", "scalar operations a cell may unroll to">,
     Option<"unroll", "unroll", "int64_t", "16", "states a lane up to which a block is unrolled">,
-    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that will get a Jacobian">,
+    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that surely gets a Jacobian">,
   ];
   let dependentDialects = ["::rnnc::newton::NewtonDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
@@ -76,13 +77,28 @@ def DeriveJacobian : Pass<"derive-jacobian", "::rnnc::newton::CellOp"> {
   let summary = "Differentiate each system's step by its states and prove the structure";
   let description = [{
     Fills the jacobian region in forward mode, one tangent a state, simplifies it, drops the entries
-    that are identically zero, and states the structure. A block of more than `max-block` states is
-    left without one: it runs sequentially.
+    that are identically zero, and states the structure. A block of more than `max-block` states keeps
+    its Jacobian where the carry and a composition cost no more than those of a full block of that
+    size. Of any other the diagonal alone is derived: it runs sequentially, which is a warning, or,
+    where the parallel schedule is asked for, with the diagonal in place of the Jacobian.
   }];
   let options = [
-    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that gets a Jacobian">,
+    Option<"maxBlock", "max-block", "int64_t", "8", "largest block that surely gets a Jacobian">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def DeriveDiagonal : Pass<"derive-diagonal", "::rnnc::newton::CellOp"> {
+  let summary = "Differentiate each element of a dense state by itself, approximately";
+  let description = [{
+    Fills the diagonal region of every dense system: loops over the block in which each state's
+    element has a tangent of 1 and all others have none. A contraction passes on the term of that
+    element alone. So the diagonal is exact where no contraction follows another one; otherwise what
+    goes out of an element into the others and back is left out. In `W @ h[t-1]` the element i keeps
+    `W[i, i]`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 #endif

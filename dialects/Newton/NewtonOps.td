@@ -120,7 +120,15 @@ class Newton_Op<string mnemonic, list<Trait> traits = []> : Op<Newton_Dialect, m
 def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                      NoRegionArguments, SingleBlock]> {
   let summary = "The tensors of a cell and the systems that solve it";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` are the user's hints to whoever plans the memory of training: names that
+    values of the steps bear as locations, and states and outputs. `tolerance`, `max_sweeps` and
+    `chunk` are what the file wishes of a plan that is told nothing else.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
+  let hasVerifier = 1;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -136,15 +144,18 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
   let summary = "A tensor at the cell's boundary";
   let description = [{
     `dims` are names, `sizes` their sizes or -1 where the caller binds them; batch and time are not
-    among them. `fill` is a state's value before the first step, or an input's before the start.
+    among them. `fill` is a state's value before the first step, or an input's before the start;
+    `start` names the param that is a state's value instead, broadcast from the right.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
-    stages fill them. `holds` is the expression that such a tensor holds.
+    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
-                       UnitAttr:$hidden, OptionalAttr<StrAttr>:$holds);
+                       UnitAttr:$hidden, OptionalAttr<FlatSymbolRefAttr>:$start,
+                       OptionalAttr<StrAttr>:$holds);
   let assemblyFormat = [{
-    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`=` $holds^)? attr-dict
+    $role (`hidden` $hidden^)? $sym_name $dims $sizes (`fill` $fill^)? (`start` $start^)?
+    (`=` $holds^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -154,13 +165,15 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
     `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
-    that `structure` speaks of. Every scalar has the compute type. With a `phase` the system is a
+    that `structure` speaks of. Every scalar has the compute type. With `diagonal` the region yields
+    the diagonal of the Jacobian alone, as if the states were uncoupled: an approximation, which
+    costs sweeps and changes no answer. With a `phase` the system is a
     map: it has no states, and all of its steps can be computed at once.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        OptionalAttr<Newton_Structure>:$structure,
-                       OptionalAttr<Newton_PhaseAttr>:$phase);
+                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
@@ -187,22 +200,26 @@ def Newton_DenseSystemOp : Newton_Op<"dense_system", [Symbol, HasParent<"CellOp"
     previous states, the inputs, the params, the new states, the outputs and the temporaries, whose
     axes are the block axes of the slot; a temporary lists the block dims of its axes. The region
     writes every element of the new states and outputs once and reads no new state. Numbers are
-    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md.
+    those of one lane, as in newton.system. There is no Jacobian: see RATIONALE.md. `diagonal`, once
+    derived, takes the arguments of `step` and then an array for each of the states, in which it
+    writes, once an element, an approximation of how much the new state's element changes with the
+    old one's. It reads what `step` left in the temporaries, and no new state.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        StrArrayAttr:$block_dims, DenseI64ArrayAttr:$block_sizes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        ArrayAttr:$temporaries, OptionalAttr<Newton_PhaseAttr>:$phase);
-  let regions = (region SizedRegion<1>:$step);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$diagonal);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `block` $block_dims $block_sizes `states` $states
     `inputs` $inputs `params` $params `outputs` $outputs `temporaries` $temporaries
-    attr-dict-with-keyword `step` $step
+    attr-dict-with-keyword `step` $step (`diagonal` $diagonal^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block& stepBlock() { return getStep().front(); }
+    bool hasDiagonal() { return !getDiagonal().empty(); }
     /// The block dims of a slot's every-axes, by number.
     ::llvm::SmallVector<int64_t> blockDimsOf(SlotAttr slot);
     /// The block dims of each memref of the region, in the order of its arguments.

@@ -60,6 +60,17 @@ LogicalResult StructureAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
+LogicalResult CellOp::verify() {
+  if (getTolerance() && (!getTolerance()->isFinite() || getTolerance()->isNegative()))
+    return emitOpError("tolerance is a finite number, 0 or more");
+  if (getMaxSweeps() &&
+      (static_cast<int64_t>(*getMaxSweeps()) < 1 || (getTolerance() && getTolerance()->isZero())))
+    return emitOpError("max_sweeps is at least 1, and needs a tolerance above 0");
+  if (getChunk() && static_cast<int64_t>(*getChunk()) < 1)
+    return emitOpError("chunk is at least 1");
+  return success();
+}
+
 LogicalResult TensorOp::verify() {
   if (getDims().size() != getSizes().size())
     return emitOpError("has one size for each dim");
@@ -68,6 +79,22 @@ LogicalResult TensorOp::verify() {
       return emitOpError("sizes are at least 1, or -1 where the caller binds them");
   if (getHidden() && getRole() != Role::State)
     return emitOpError("only a state can be hidden");
+  if (!getStart())
+    return success();
+  if (getRole() != Role::State)
+    return emitOpError("only a state starts from a param");
+  auto param = dyn_cast_or_null<TensorOp>(
+      SymbolTable::lookupSymbolIn(cast<CellOp>((*this)->getParentOp()), getStartAttr()));
+  if (!param || param.getRole() != Role::Param)
+    return emitOpError() << "starts from @" << *getStart() << ", which is no param";
+  size_t rank = param.getSizes().size(), own = getSizes().size();
+  for (size_t i = 0; i < rank; ++i) {
+    size_t axis = own - rank + i;
+    if (rank > own || (param.getSizes()[i] != 1 &&
+                       (param.getSizes()[i] != getSizes()[axis] ||
+                        (getSizes()[axis] < 0 && param.getDims()[i] != getDims()[axis]))))
+      return emitOpError() << "the start @" << *getStart() << " does not broadcast to it";
+  }
   return success();
 }
 
@@ -160,6 +187,8 @@ LogicalResult SystemOp::verify() {
     return failure();
   if (getStructure() && static_cast<int64_t>(getStructure()->getBlocks().size()) != numStates())
     return emitOpError("structure is of another size than the block");
+  if (getDiagonal() && (!getStructure() || getStructure()->numPlaces() != numStates()))
+    return emitOpError("a diagonal has one place a state");
   return success();
 }
 
@@ -192,40 +221,53 @@ LogicalResult DenseSystemOp::verify() {
   return success();
 }
 
-LogicalResult DenseSystemOp::verifyRegions() {
-  if (!getStep().hasOneBlock())
-    return emitOpError("step is one block");
-  SmallVector<Type> types(stepBlock().getArgumentTypes());
+/// `arrays`: the block dims of each array behind the sizes.
+static LogicalResult checkDenseRegion(DenseSystemOp op, Region& region,
+                                      ArrayRef<SmallVector<int64_t>> arrays, StringRef what) {
+  if (!region.hasOneBlock())
+    return op.emitOpError() << what << " is one block";
+  SmallVector<Type> types(region.front().getArgumentTypes());
   ArrayRef<Type> all = types;
-  size_t sizes = getBlockDims().size();
-  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  size_t sizes = op.getBlockDims().size();
   if (types.size() != sizes + arrays.size())
-    return emitOpError("step takes the block sizes, then the arrays");
+    return op.emitOpError() << what << " takes the block sizes, then the arrays";
   for (Type type : all.take_front(sizes))
     if (!type.isIndex())
-      return emitOpError("block sizes are indices");
+      return op.emitOpError("block sizes are indices");
   for (auto [type, dims] : llvm::zip(all.drop_front(sizes), arrays)) {
     auto array = dyn_cast<MemRefType>(type);
-    if (!array || array.getElementType() != getCompute() ||
+    if (!array || array.getElementType() != op.getCompute() ||
         array.getRank() != static_cast<int64_t>(dims.size()))
-      return emitOpError("an array of the step has another type than its slot");
+      return op.emitOpError() << "an array of the " << what << " has another type than its slot";
   }
-  auto walk = getStep().walk([&](Operation* op) -> WalkResult {
-    StringRef name = op->getName().getStringRef();
+  auto walk = region.walk([&](Operation* inner) -> WalkResult {
+    StringRef name = inner->getName().getStringRef();
     bool access = name == "memref.load" || name == "memref.store";
-    if (access && !isa<BlockArgument>(op->getOperand(name == "memref.store")))
-      return op->emitOpError("accesses what is no array of the step");
-    StringRef dialect = op->getName().getDialectNamespace();
+    if (access && !isa<BlockArgument>(inner->getOperand(name == "memref.store")))
+      return inner->emitOpError() << "accesses what is no array of the " << what;
+    StringRef dialect = inner->getName().getDialectNamespace();
     if (access || name == "scf.for" || name == "scf.yield" || dialect == "arith" ||
         dialect == "math" || dialect == "newton")
       return WalkResult::advance();
-    return op->emitOpError("has no place in the step of a dense system");
+    return inner->emitOpError() << "has no place in the " << what << " of a dense system";
   });
   if (walk.wasInterrupted())
     return failure();
-  auto yield = dyn_cast<YieldOp>(stepBlock().getTerminator());
-  return yield && yield.getNumOperands() == 0 ? success()
-                                              : emitOpError("the step of arrays yields nothing");
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  return yield && yield.getNumOperands() == 0
+             ? success()
+             : op.emitOpError() << "the " << what << " of arrays yields nothing";
+}
+
+LogicalResult DenseSystemOp::verifyRegions() {
+  SmallVector<SmallVector<int64_t>> arrays = arrayDims();
+  if (failed(checkDenseRegion(*this, getStep(), arrays, "step")))
+    return failure();
+  if (!hasDiagonal())
+    return success();
+  for (auto slot : getStates().getAsRange<SlotAttr>())
+    arrays.push_back(blockDimsOf(slot));
+  return checkDenseRegion(*this, getDiagonal(), arrays, "diagonal");
 }
 
 LogicalResult SystemOp::verifyRegions() {

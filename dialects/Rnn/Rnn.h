@@ -37,6 +37,9 @@ int64_t orderOf(StateOp state);
 mlir::FailureOr<llvm::SmallVector<DimAttr>> broadcast(llvm::ArrayRef<DimAttr> a,
                                                       llvm::ArrayRef<DimAttr> b);
 
+/// Whether a value of the dims `from` broadcasts to exactly the dims `to`.
+bool broadcastsTo(llvm::ArrayRef<DimAttr> from, llvm::ArrayRef<DimAttr> to);
+
 /// The dims of `lhs @ rhs`; failure where they do not contract (see rnn.matmul).
 mlir::FailureOr<llvm::SmallVector<DimAttr>> matmulDims(llvm::ArrayRef<DimAttr> lhs,
                                                        llvm::ArrayRef<DimAttr> rhs);

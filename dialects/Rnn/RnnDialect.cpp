@@ -138,6 +138,12 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   return dims;
 }
 
+bool rnnc::rnn::broadcastsTo(ArrayRef<DimAttr> from, ArrayRef<DimAttr> to) {
+  FailureOr<SmallVector<DimAttr>> dims = broadcast(from, to);
+  return succeeded(dims) &&
+         llvm::equal(*dims, to, [](DimAttr a, DimAttr b) { return a.matches(b); });
+}
+
 FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,
                                                       ArrayRef<DimAttr> rhs) {
   if (lhs.size() < 2)

@@ -107,7 +107,13 @@ class Rnn_Op<string mnemonic, list<Trait> traits = []> : Op<Rnn_Dialect, mnemoni
 def Rnn_CellOp : Rnn_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
                                NoRegionArguments, SingleBlock]> {
   let summary = "One cell: declarations, then one step";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{
+    `save` and `recompute` name values of the step, hints to whoever plans the memory of training.
+    `tolerance`, `max_sweeps` and `chunk` are the file's wishes for the solve; a caller's win.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrArrayAttr>:$save,
+                       OptionalAttr<StrArrayAttr>:$recompute, OptionalAttr<F64Attr>:$tolerance,
+                       OptionalAttr<I64Attr>:$max_sweeps, OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
@@ -142,11 +148,17 @@ def Rnn_ParamOp : Rnn_Decl<"param"> {
 }
 
 def Rnn_StateOp : Rnn_Decl<"state"> {
-  let summary = "Carried from step to step; `init` is its value before the first";
-  let description = "A hidden state is not among the outputs.";
+  let summary = "Carried from step to step; `init` or `start` is its value before the first";
+  let description = [{
+    A hidden state is not among the outputs. `start` names the param that is the value before the
+    first step and at all earlier ones; it broadcasts to the state. `init` is then 0.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Number>:$type,
-                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden);
-  let assemblyFormat = "(`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? attr-dict";
+                       DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden,
+                       OptionalAttr<FlatSymbolRefAttr>:$start);
+  let assemblyFormat = [{
+    (`hidden` $hidden^)? $sym_name `:` $type (`init` $init^)? (`start` $start^)? attr-dict
+  }];
 }
 
 def Rnn_OutputOp : Rnn_Decl<"output"> {

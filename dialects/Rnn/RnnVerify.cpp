@@ -50,12 +50,12 @@ static Type lookupType(Operation* op, FlatSymbolRefAttr name, StringRef what,
 LogicalResult CellOp::verifyRegions() {
   if (llvm::range_size(decls<StepOp>()) != 1)
     return emitOpError("has exactly one rnn.step");
+  mlir::SymbolTable symbols(*this);
   auto checkDims = [&](Operation* decl, Type type) -> LogicalResult {
     for (DimAttr dim : cast<ArrayType>(type).getDims()) {
       if (dim.getName().empty())
         continue;
-      auto declared =
-          dyn_cast_or_null<DimDeclOp>(mlir::SymbolTable::lookupSymbolIn(*this, dim.getName()));
+      auto declared = dyn_cast_or_null<DimDeclOp>(symbols.lookup(dim.getName()));
       if (!declared)
         return decl->emitOpError()
                << "uses the dim '" << dim.getName().getValue() << "', which is not declared";
@@ -65,6 +65,17 @@ LogicalResult CellOp::verifyRegions() {
     }
     return success();
   };
+  for (auto state : decls<StateOp>()) {
+    if (!state.getStart())
+      continue;
+    auto param = dyn_cast_or_null<ParamOp>(symbols.lookup(*state.getStart()));
+    if (!param)
+      return state.emitOpError() << "starts from @" << *state.getStart() << ", which is no param";
+    auto from = cast<ArrayType>(param.getType()), to = cast<ArrayType>(state.getType());
+    if (!broadcastsTo(from.getDims(), to.getDims()))
+      return state.emitOpError() << "start " << from.shapeString() << " does not broadcast to "
+                                 << to.shapeString();
+  }
   for (Operation& op : getBody().front()) {
     if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, HoistedOp, StageOp, StepOp>(op))
       return op.emitOpError("is not a declaration, a stage or a step");
@@ -158,11 +169,7 @@ static LogicalResult checkSet(Operation* op, Type declared, Type value) {
   if (to.getKind() != from.getKind())
     return op->emitOpError() << "value is " << stringifyKind(from.getKind()) << ", declared is "
                              << stringifyKind(to.getKind());
-  FailureOr<SmallVector<DimAttr>> dims = broadcast(from.getDims(), to.getDims());
-  if (failed(dims) ||
-      !llvm::all_of(llvm::zip(*dims, to.getDims()),
-                    [](auto pair) { return std::get<0>(pair).matches(std::get<1>(pair)); }) ||
-      dims->size() != to.getRank())
+  if (!broadcastsTo(from.getDims(), to.getDims()))
     return op->emitOpError() << "value " << from.shapeString() << " does not broadcast to "
                              << to.shapeString();
   return success();

@@ -153,8 +153,7 @@ void bindSystem(Plan& plan, const DimTable& dims, const rnn_system_desc& desc, u
   system.index = index;
   for (uint32_t a = 0; a < desc.lane_rank; ++a) {
     system.laneSizes.push_back(dims.size(desc.lane_axes[a], desc.lane_sizes[a]));
-    system.lanesPerBatch =
-        checkedProduct(system.lanesPerBatch, system.laneSizes.back(), desc.name);
+    system.lanesPerBatch = checkedProduct(system.lanesPerBatch, system.laneSizes.back(), desc.name);
   }
   system.lanes = checkedProduct(system.lanesPerBatch, batch, desc.name);
   checkSlots(plan, desc.state_slots, desc.states);

@@ -156,7 +156,7 @@ double CostModel::chunksInVectors(const ScheduleChoice& choice) const {
   } else {
     // The product over the tile is needed from every solve. A start that moved is forgotten within
     // the first vector, rarely later.
-    const double product = chunks * std::pow(carry, 1.5) * productCost;
+    const double product = chunks * (r_.diagonal ? carry : std::pow(carry, 1.5)) * productCost;
     const double jacobians = jacobianSweeps(count), again = r_.linear ? without : with;
     tile.solve = jacobians * with + (count - jacobians) * without + (count - 1) * correct +
                  product + copies + reread;

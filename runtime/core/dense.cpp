@@ -94,7 +94,16 @@ std::shared_ptr<const DenseSystem> expandDense(const rnn_system_desc& system,
   desc.output_slots = dense->outputs.data();
   // Each element of a param is one multiply-add a lane.
   const double count = double(packed) + double(dense->params.size());
-  desc.cost = {system.cost.step_latency * count, system.cost.step_throughput * count, 0};
+  const double states = double(dense->states.size());
+  desc.cost = {system.cost.step_latency * count, system.cost.step_throughput * count,
+               system.cost.jacobian_throughput * states};
+  if (system.diagonal) {
+    for (uint32_t i = 0; i < desc.states; ++i) {
+      dense->carry.push_back({i, i, i, 1});
+    }
+    desc.carry = desc.carry_places = desc.states;
+    desc.carry_place = dense->carry.data();
+  }
   return dense;
 }
 

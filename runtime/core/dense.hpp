@@ -18,7 +18,8 @@ struct DenseSystem {
   std::vector<rnn_slot> shared;       ///< params without a lane axis, as in the table
   std::vector<int64_t> sharedOffsets; ///< of each of them, and at the end their size, in numbers
   std::vector<int64_t> blockSizes;
-  int64_t scratch = 0; ///< numbers a column
+  std::vector<rnn_carry_place> carry; ///< of a diagonal
+  int64_t scratch = 0;                ///< numbers a column
 };
 
 /// `tensorSizes`: of every tensor of the table. Throws where there would be too many scalars.

@@ -43,11 +43,6 @@ void checkOptions(const rnn_plan_options& o) {
   if (o.max_sweeps < 0) {
     invalid("max_sweeps is {}; it cannot be negative (0: as many as it takes)", o.max_sweeps);
   }
-  if (o.max_sweeps > 0 && o.tolerance == 0) {
-    invalid("max_sweeps is {}, but tolerance 0 asks for the exact answer; give a tolerance above 0 "
-            "or no max_sweeps",
-            o.max_sweeps);
-  }
   if (o.threads < 0 || o.threads > maxThreads) {
     invalid("threads is {}; it must be in 0..{} (0: all)", o.threads, maxThreads);
   }
@@ -120,6 +115,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.time = time;
   r.states = desc.states;
   r.carry = desc.carry;
+  r.diagonal = desc.diagonal != 0;
   r.linear = desc.linear;
   r.constant = desc.constant;
   r.tolerance = plan.tolerance;
@@ -146,6 +142,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.tiles = options->tiles;
   r.chunk = options->chunk;
   r.chunks = options->chunks;
+  r.chunkHint = plan.table().solve.chunk;
   if (desc.carry == 0 && plan.table().systems > 1) {
     // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
     // nowhere else: what was asked of the others does not concern it.
@@ -155,6 +152,18 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
     r.chunk = r.chunks = 0;
   }
   return r;
+}
+
+// Terms of a product of carries. A diagonal may be a large one.
+std::vector<CarryTerm> carryTerms(const SystemPlan& system) {
+  if (!system.dense) {
+    return productTerms(CarryForm(*system.desc));
+  }
+  std::vector<CarryTerm> terms;
+  for (uint32_t i = 0; i < system.desc->carry; ++i) {
+    terms.push_back({i, i, i, 1});
+  }
+  return terms;
 }
 
 void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
@@ -186,8 +195,28 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
     system.groups += run.groups;
   }
   if (system.parallel) {
-    system.products = productTerms(CarryForm(*system.desc));
+    system.products = carryTerms(system);
   }
+}
+
+// What the caller fixes, else what the module wishes, else the default.
+void takeTolerance(Plan& plan, const rnn_plan_options& options) {
+  const rnn_solve_hints& hints = plan.table().solve;
+  if (options.tolerance >= 0) {
+    plan.tolerance = options.tolerance;
+  } else if (hints.has_tolerance) {
+    plan.tolerance = hints.tolerance;
+  } else {
+    plan.tolerance = options.compute == RNN_F32 ? 4 * double(std::numeric_limits<float>::epsilon())
+                                                : 4 * std::numeric_limits<double>::epsilon();
+  }
+  if (options.max_sweeps > 0 && plan.tolerance == 0) {
+    invalid("max_sweeps is {}, but tolerance 0 asks for the exact answer; give a tolerance above 0 "
+            "or no max_sweeps",
+            options.max_sweeps);
+  }
+  const int64_t wished = plan.tolerance > 0 ? hints.max_sweeps : 0;
+  plan.maxSweeps = options.max_sweeps > 0 ? options.max_sweeps : wished;
 }
 
 void describe(Plan& plan) {
@@ -220,15 +249,12 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   plan->batch = options.batch;
   plan->time = options.time;
   plan->compute = options.compute;
-  plan->tolerance = options.tolerance >= 0       ? options.tolerance
-                    : options.compute == RNN_F32 ? 4 * double(std::numeric_limits<float>::epsilon())
-                                                 : 4 * std::numeric_limits<double>::epsilon();
-  plan->maxSweeps = options.max_sweeps;
+  takeTolerance(*plan, options);
   bindDims(*plan, options);
 
   bool anyCarry = false;
-  for (uint32_t i = 0; i < table.systems; ++i) {
-    anyCarry |= table.system[i].carry != 0;
+  for (const SystemPlan& system : plan->systems) {
+    anyCarry |= system.desc->carry != 0;
   }
   if (options.schedule == RNN_SCHEDULE_PARALLEL && !anyCarry) {
     fail(RNN_UNSUPPORTED,

@@ -55,8 +55,9 @@ struct ProductPart {
   int64_t columns = 1; ///< of the weight that are not contracted
 };
 
-/// A product with its sizes known. The axes of every array are `heads` leading ones, then, where the
-/// array has it: a row (the sequence's own other axis), a column (the weight's), the contracted one.
+/// A product with its sizes known. The axes of every array are `heads` leading ones, then, where
+/// the array has it: a row (the sequence's own other axis), a column (the weight's), the contracted
+/// one.
 struct ProductPlan {
   const rnn_product* desc = nullptr; ///< null: none
   int64_t heads = 1, rows = 1, contracted = 1;
@@ -82,8 +83,8 @@ struct Plan {
   std::vector<std::vector<int64_t>> tensorSizes; ///< of every tensor, without batch and time
   std::vector<SystemPlan> systems;
   std::vector<StagePlan> stages;
-  /// Of every tensor: nonzero where the workspace has room for all of its steps. Hoisted and derived
-  /// tensors, and states that a stage reads, for a caller that wants none or another type.
+  /// Of every tensor: nonzero where the workspace has room for all of its steps. Hoisted and
+  /// derived tensors, and states that a stage reads, for a caller that wants none or another type.
   std::vector<uint8_t> kept;
   int64_t packedNumbers = 0; ///< shared params of all dense systems and maps
   std::shared_ptr<tbb::task_arena> arena;

@@ -75,8 +75,8 @@ ScheduleChoice sequential(const ScheduleRequest& r, const CostModel& model) {
 /// Calls consider(chunk) for the lengths that are worth a look, with `columns` columns a row.
 template <class Consider>
 void forChunks(const ScheduleRequest& r, int64_t chunks, double columns, Consider consider) {
-  if (r.chunk) {
-    consider(r.chunk);
+  if (r.chunk || r.chunkHint) {
+    consider(r.chunk ? r.chunk : std::min(r.chunkHint, std::max<int64_t>(r.time, 1)));
     return;
   }
   const int64_t whole = std::max<int64_t>(1, r.time / chunks);
@@ -219,7 +219,9 @@ Schedules chooseSchedule(const ScheduleRequest& request) {
                      request.vector == RNN_VECTOR_CHUNKS || request.tiles != RNN_TILES_AUTO ||
                      request.chunk != 0 || request.chunks != 0;
   // The estimate of the sweeps is the weak part: change over only for a clear gain.
-  if (asked || parallel->seconds * 1.2 < result.chosen.seconds) {
+  // How many sweeps an approximate Jacobian takes, only the data can tell.
+  const bool clear = !request.diagonal && parallel->seconds * 1.2 < result.chosen.seconds;
+  if (asked || clear) {
     result.chosen = std::move(*parallel);
   }
   return result;

@@ -19,6 +19,7 @@ struct ScheduleRequest {
   const char* system = "";
   int64_t lanes = 0, time = 0;
   uint32_t states = 1, carry = 0; ///< carry 0: sequential only
+  bool diagonal = false;          ///< parallel only where it is asked for
   bool linear = false, constant = false;
   double tolerance = 0;
   std::vector<SequenceLayout> sequences;
@@ -32,6 +33,7 @@ struct ScheduleRequest {
   rnn_vector vector = RNN_VECTOR_AUTO;
   rnn_tiles tiles = RNN_TILES_AUTO;
   int64_t chunk = 0, chunks = 0;
+  int64_t chunkHint = 0; ///< steps a chunk, should the choice be parallel
 };
 
 /// `groups` vectors of `width` lanes, from lane `firstLane` on.

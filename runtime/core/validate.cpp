@@ -43,6 +43,7 @@ public:
     }
     stages();
     resultsAreDisjoint();
+    hints(table_.solve);
   }
 
 private:
@@ -79,6 +80,29 @@ private:
       for (uint32_t a = 0; a < tensor.rank; ++a) {
         dim(tensor.dims[a], tensor.sizes[a], tensor.name);
       }
+    }
+    for (uint32_t i = 0; i < table_.tensors; ++i) {
+      if (table_.tensor[i].start != 0) {
+        start(table_.tensor[i]);
+      }
+    }
+  }
+
+  // A learned initial state broadcasts to the state.
+  void start(const rnn_tensor_desc& state) const {
+    if (state.start > table_.tensors || table_.tensor[state.start - 1].role != RNN_ROLE_PARAM) {
+      fail("tensor {} starts from tensor {}, which is no param", state.name, state.start - 1);
+    }
+    const rnn_tensor_desc& param = table_.tensor[state.start - 1];
+    bool fits = state.role == RNN_ROLE_STATE && param.rank <= state.rank;
+    for (uint32_t a = 0; fits && a < param.rank; ++a) {
+      const uint32_t axis = state.rank - param.rank + a;
+      fits = param.sizes[a] == 1 ||
+             (param.sizes[a] == state.sizes[axis] &&
+              (param.sizes[a] != -1 || std::string_view(param.dims[a]) == state.dims[axis]));
+    }
+    if (!fits) {
+      fail("tensor {} cannot start from the param {}", state.name, param.name);
     }
   }
 
@@ -396,6 +420,12 @@ private:
     if (!system.carry_place) {
       fail("`carry_place` is null");
     }
+    for (uint32_t p = 0; system.diagonal && p < system.carry_places; ++p) {
+      if (system.carry_place[p].row != system.carry_place[p].column) {
+        fail("`carry_place` has ({}, {}), which is not on the diagonal", system.carry_place[p].row,
+             system.carry_place[p].column);
+      }
+    }
     if (system.states > maxCarryStates) {
       fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);
     }
@@ -460,6 +490,16 @@ private:
       if (!std::isfinite(value) || value < 0) {
         fail("`cost` holds {}", value);
       }
+    }
+  }
+
+  void hints(const rnn_solve_hints& solve) const {
+    if (solve.has_tolerance && (!std::isfinite(solve.tolerance) || solve.tolerance < 0)) {
+      fail("`solve` wishes the tolerance {}", solve.tolerance);
+    }
+    if (solve.max_sweeps < 0 || solve.chunk < 0) {
+      fail("`solve` wishes {} {}", solve.chunk < 0 ? "the chunk" : "max_sweeps",
+           solve.chunk < 0 ? solve.chunk : solve.max_sweeps);
     }
   }
 

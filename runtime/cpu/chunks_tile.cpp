@@ -41,7 +41,8 @@ void ChunksTile<F>::restart(const TileFrame& frame, const F* start) {
     old = start[i];
   }
   this->s_.dirty[0] = 1;
-  correctAcross(this->pattern_, this->vectors(), system().chunks, defect, this->s_.dirty);
+  correctAcross(this->pattern_, this->vectors(), system().chunks, defect, this->scratch_.product,
+                this->s_.dirty);
 }
 
 template <class F>
@@ -70,7 +71,7 @@ template <class F>
 Changes ChunksTile<F>::correct() {
   std::fill_n(this->scratch_.defect, this->columns_.states(), F(0));
   return correctAcross(this->pattern_, this->vectors(), system().chunks, this->scratch_.defect,
-                       this->s_.dirty);
+                       this->scratch_.product, this->s_.dirty);
 }
 
 // The chunks in front are final and go to the caller's arrays first: their vectors hold later
@@ -87,11 +88,12 @@ void ChunksTile<F>::walk(int64_t sweep, int64_t firstChunk, TileStats& stats) {
     const F* start = this->startOf(w / width) + w % width;
     bool changed = false;
     for (uint32_t i = 0; i < states; ++i) {
-      changed |= !same(start[i * width], walkEnd_[i]);
-      walkEnd_[i] = w == firstChunk ? start[i * width] : walkEnd_[i];
+      changed |= !same(start[i * width], this->scratch_.walkEnd[i]);
+      this->scratch_.walkEnd[i] = w == firstChunk ? start[i * width] : this->scratch_.walkEnd[i];
     }
     wrong += changed && w > firstChunk;
-    runAlone(this->frame_.time + w * this->chunkSteps_, this->chunkSteps_, walkEnd_, stats);
+    runAlone(this->frame_.time + w * this->chunkSteps_, this->chunkSteps_, this->scratch_.walkEnd,
+             stats);
   }
   stats.laneSweeps += std::min(chunks(), sweep + 1 + wrong);
   this->waiting_ = 0;
@@ -112,7 +114,7 @@ void ChunksTile<F>::runAlone(int64_t time, int64_t steps, F* state, TileStats& s
 template <class F>
 void ChunksTile<F>::endState(F* state) {
   if (walkedFrom_ < system().chunks) {
-    std::copy_n(walkEnd_, this->columns_.states(), state);
+    std::copy_n(this->scratch_.walkEnd, this->columns_.states(), state);
     return;
   }
   const int64_t width = this->columns_.width();

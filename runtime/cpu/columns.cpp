@@ -148,12 +148,8 @@ void Columns<F>::bindParams(const Call& call) {
   for (uint32_t i = 0; i < desc_.params; ++i) {
     const rnn_slot& slot = desc_.param_slots[i];
     const rnn_tensor& tensor = call.tensors[slot.tensor];
-    const char* data = static_cast<const char*>(tensor.data);
-    const int64_t size = elementSize(tensor.dtype);
     offsets(slot, tensor.strides, 0, offset_);
-    for (int64_t j = 0; j < width_; ++j) {
-      params_[i * width_ + j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
-    }
+    loadColumns(tensor, params_ + i * width_);
   }
 }
 
@@ -164,16 +160,41 @@ void Columns<F>::initialState(F* state) {
     const int arg = call_->plan.module->tensorArgs[slot.tensor].initial;
     const rnn_tensor& tensor = call_->args[arg];
     F* to = state + i * width_;
-    if (!tensor.data) {
-      std::fill(to, to + width_, static_cast<F>(call_->plan.table().tensor[slot.tensor].fill));
-      continue;
-    }
-    const char* data = static_cast<const char*>(tensor.data);
-    offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
-    for (int64_t j = 0; j < width_; ++j) {
-      to[j] = loadElement<F>(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype);
+    const rnn_tensor_desc& desc = call_->plan.table().tensor[slot.tensor];
+    if (tensor.data) {
+      offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
+      loadColumns(tensor, to);
+    } else if (desc.start != 0) {
+      startFromParam(slot, desc.start - 1, to);
+    } else {
+      std::fill(to, to + width_, static_cast<F>(desc.fill));
     }
   }
+}
+
+// The elements of a tensor at `offset_`.
+template <class F>
+void Columns<F>::loadColumns(const rnn_tensor& tensor, F* to) const {
+  const char* data = static_cast<const char*>(tensor.data);
+  const int64_t size = elementSize(tensor.dtype);
+  for (int64_t j = 0; j < width_; ++j) {
+    to[j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
+  }
+}
+
+// A learned initial state: the same in every batch element, and along the axes that the param
+// lacks or has once.
+template <class F>
+void Columns<F>::startFromParam(const rnn_slot& slot, uint32_t param, F* to) {
+  const Plan& plan = call_->plan;
+  const rnn_tensor& tensor = call_->tensors[param];
+  const uint32_t missing = plan.table().tensor[slot.tensor].rank - plan.table().tensor[param].rank;
+  int64_t strides[RNN_MAX_RANK] = {};
+  for (uint32_t a = 0; a < tensor.rank; ++a) {
+    strides[missing + a] = plan.tensorSizes[param][a] == 1 ? 0 : tensor.strides[a];
+  }
+  offsets(slot, strides, 0, offset_);
+  loadColumns(tensor, to);
 }
 
 template <class F>

@@ -18,7 +18,7 @@ struct Call {
   const Plan& plan;
   const rnn_tensor* args;
   const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
-  const void* packed; ///< numbers of the compute type: the shared params of dense systems
+  const void* packed;        ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
 };
 
@@ -82,6 +82,8 @@ private:
   void offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride, int64_t* out);
   void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
   void bindParams(const Call& call);
+  void loadColumns(const rnn_tensor& tensor, F* to) const;
+  void startFromParam(const rnn_slot& slot, uint32_t param, F* to);
   int64_t columnTime(int64_t row, int64_t column) const;
   /// Whether the kernel may read the input where it lies, from `row` on.
   bool isInPlace(const Sequence& input, int64_t row) const {

@@ -108,7 +108,7 @@ F worstMismatchAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
 
 template <class F>
 Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks,
-                      F* defect, uint8_t* dirty) {
+                      F* defect, F* product, uint8_t* dirty) {
   const int64_t width = vectors.width;
   const uint32_t states = pattern.states;
   Changes changes;
@@ -118,7 +118,7 @@ Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vector
     const F* carry = vectors.carry + v * pattern.carry * width + j;
     const F* end = vectors.end + v * states * width + j;
     F* start = vectors.start + nextV * states * width + nextJ;
-    F product[maxCarryStates] = {};
+    std::fill(product, product + states, F(0));
     for (uint32_t p = 0; p < pattern.places; ++p) {
       const rnn_carry_place& place = pattern.place[p];
       product[place.row] +=
@@ -169,7 +169,7 @@ void compose(const std::vector<CarryTerm>& products, const CarryPattern& pattern
   template Changes correct(const CarryPattern&, const ChunkVectors<F>&, int64_t, const BitsOf<F>*, \
                            F*, F*, uint8_t*);                                                      \
   template F worstMismatchAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t);            \
-  template Changes correctAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*,         \
+  template Changes correctAcross(const CarryPattern&, const ChunkVectors<F>&, int64_t, F*, F*,     \
                                  uint8_t*);                                                        \
   template void compose(const std::vector<CarryTerm>&, const CarryPattern&, int64_t, const F*,     \
                         int64_t, F*, F*);

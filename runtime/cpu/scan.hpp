@@ -101,10 +101,10 @@ template <class F>
 F worstMismatchAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks);
 
 /// `defect` ([states]) is the first chunk's d. Sets dirty[v] where a start in vector v changed.
-/// Columns past the last chunk follow it.
+/// Columns past the last chunk follow it. `product` is room for [states].
 template <class F>
 Changes correctAcross(const CarryPattern& pattern, const ChunkVectors<F>& vectors, int64_t chunks,
-                      F* defect, uint8_t* dirty);
+                      F* defect, F* product, uint8_t* dirty);
 
 /// carry = left * carry, over the `products` of the pattern: `columns` columns each,
 /// [carry][columns]; rows of `left` are `leftStride` apart. `room` is for one more carry. The guard

@@ -34,6 +34,7 @@ struct TileScratch {
   F* worst;        ///< [width]
   F* defect;       ///< [states][width]
   F* product;      ///< [max(states, carry)][width]
+  F* walkEnd;      ///< [states] of the last chunk that was run alone
   uint8_t* shot;   ///< [vectors] in this solve
   uint8_t* loaded; ///< [vectors] into the stage in this solve
   // Of a system whose Jacobian is constant in time; [carry][width].
@@ -44,7 +45,8 @@ struct TileScratch {
   TileScratch(const rnn_system_desc& desc, int64_t vectors, int64_t width, Carver& carver)
       : worst(carver.take<F>(width)), defect(carver.take<F>(desc.states * width)),
         product(carver.take<F>(std::max(desc.states, desc.carry) * width)),
-        shot(carver.take<uint8_t>(vectors)), loaded(carver.take<uint8_t>(vectors)),
+        walkEnd(carver.take<F>(desc.states)), shot(carver.take<uint8_t>(vectors)),
+        loaded(carver.take<uint8_t>(vectors)),
         jacobian(carver.take<F>(desc.constant ? desc.carry * width : 0)),
         power(carver.take<F>(desc.constant ? desc.carry * width : 0)) {}
 };
@@ -170,7 +172,6 @@ private:
   Columns<F>& alone_;
   F* aloneState_;
   int64_t walkedFrom_ = 0; ///< chunks from here on were run one after the other
-  F walkEnd_[maxCarryStates] = {};
 };
 
 } // namespace rnnc::runtime::cpu

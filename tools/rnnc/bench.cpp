@@ -48,7 +48,8 @@ private:
   /// The sequential schedule is compared with the parallel one only where the choice was ours.
   bool compares() const {
     return isParallel() ||
-           (options.schedule == RNN_SCHEDULE_AUTO && solver.table().system[0].carry > 0);
+           (options.schedule == RNN_SCHEDULE_AUTO && solver.table().system[0].carry > 0 &&
+            !solver.table().system[0].diagonal);
   }
   /// How many times the sequential speed the parallel schedule has.
   double ratio() const {

@@ -265,7 +265,8 @@ int rnnc::tool::bindSizes(const Options& options, const Console& console,
 std::string rnnc::tool::sizesText(const CallSizes& sizes) {
   std::string text = fmt::format("batch {}, time {}", sizes.batch, sizes.time);
   for (auto& [name, size] : sizes.dims)
-    text += fmt::format(", {} {}", name, size);
+    if (name.front() < '0' || name.front() > '9') // a literal size says it all
+      text += fmt::format(", {} {}", name, size);
   return text;
 }
 

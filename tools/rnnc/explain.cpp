@@ -60,6 +60,8 @@ public:
 private:
   int planSchedule();
   void print();
+  void printWishes();
+  Json wishesJson();
   Json json();
   Json systemJson(newton::SystemOp system);
   Json denseJson(newton::DenseSystemOp system);
@@ -80,6 +82,18 @@ private:
 
 } // namespace
 
+/// What to write in place of a product with a matrix of weights; empty for any other term.
+static std::string elementWise(mlir::Operation* by, const std::string& axis) {
+  auto product = llvm::dyn_cast<rnn::MatmulOp>(by);
+  auto weights = product ? product.getLhs().getDefiningOp<rnn::ParamValueOp>() : nullptr;
+  if (!weights)
+    return "";
+  auto state = product.getRhs().getDefiningOp<rnn::StateAtOp>();
+  std::string factor = state ? state.getName().str() + "[t-1]" : "(...)";
+  return fmt::format("; `{0} * {1}` with {0} : [{2}] instead would not couple it",
+                     weights.getName().str(), factor, axis);
+}
+
 std::vector<std::string> Explainer::couplings() {
   std::vector<std::string> lines;
   if (!source.cell())
@@ -98,6 +112,7 @@ std::vector<std::string> Explainer::couplings() {
           fmt::format("axis '{}' of {} belongs to the block: ", axis, state.getSymName().str());
       what += coupling.by ? "coupled by the term at " + check::placeText(by->getLoc())
                           : "another state of the group has no such axis";
+      what += elementWise(by, axis);
       lines.push_back(std::move(what));
     }
   return lines;
@@ -123,7 +138,12 @@ int Explainer::planSchedule() {
 
 /// Why this schedule: the estimates, or that there was no choice.
 std::string Explainer::why() const {
-  if (solver.table().system[0].carry == 0)
+  const rnn_system_desc& system = solver.table().system[0];
+  if (system.diagonal && options.schedule != RNN_SCHEDULE_PARALLEL)
+    return "a composition of Jacobians would cost more than the steps; --schedule parallel "
+           "corrects "
+           "with the diagonal alone";
+  if (system.carry == 0 && !system.diagonal)
     return "sequential only: the block has no Jacobian";
   std::string estimates =
       fmt::format("estimated: parallel {}, sequential {}", secondsText(info.seconds_parallel),
@@ -131,8 +151,55 @@ std::string Explainer::why() const {
   return options.schedule == RNN_SCHEDULE_AUTO ? estimates : "as asked for; " + estimates;
 }
 
+/// The names of `save` or `recompute`.
+static std::vector<std::string> namesOf(std::optional<mlir::ArrayAttr> names) {
+  std::vector<std::string> list;
+  if (names)
+    for (auto name : names->getAsRange<mlir::StringAttr>())
+      list.push_back(name.getValue().str());
+  return list;
+}
+
+/// What the file asks for: hints to the memory planner, wishes for the solve.
+void Explainer::printWishes() {
+  for (auto [what, names] :
+       {std::pair("save", cell().getSave()), std::pair("recompute", cell().getRecompute())})
+    if (names)
+      fmt::print("  {:<11} {}\n", what, fmt::join(namesOf(names), ", "));
+  const rnn_solve_hints& solve = solver.table().solve;
+  std::vector<std::string> settings;
+  if (solve.has_tolerance)
+    settings.push_back(fmt::format("tolerance {}", solve.tolerance));
+  if (solve.max_sweeps)
+    settings.push_back(fmt::format("max_sweeps {}", solve.max_sweeps));
+  if (solve.chunk)
+    settings.push_back(fmt::format("chunk {}", solve.chunk));
+  if (!settings.empty())
+    fmt::print("  solve       {}, unless options say otherwise\n", fmt::join(settings, ", "));
+}
+
+Json Explainer::wishesJson() {
+  Json json = Json::object();
+  if (cell().getSave())
+    json["save"] = namesOf(cell().getSave());
+  if (cell().getRecompute())
+    json["recompute"] = namesOf(cell().getRecompute());
+  const rnn_solve_hints& solve = solver.table().solve;
+  if (solve.has_tolerance)
+    json["solve"]["tolerance"] = solve.tolerance;
+  if (solve.max_sweeps)
+    json["solve"]["max_sweeps"] = solve.max_sweeps;
+  if (solve.chunk)
+    json["solve"]["chunk"] = solve.chunk;
+  for (auto tensor : cell().ops<newton::TensorOp>())
+    if (auto start = tensor.getStart())
+      json["start"][tensor.getSymName().str()] = start->str();
+  return json;
+}
+
 void Explainer::print() {
   fmt::print("{} of {}\n", source.cellName(), options.file);
+  printWishes();
   auto sizeOf = [&](llvm::StringRef dim) {
     auto known = sizes.dims.find(dim.str());
     return known == sizes.dims.end() ? -1 : known->second;
@@ -160,7 +227,7 @@ Json Explainer::systemJson(newton::SystemOp system) {
                   {"functions", step.functions},
                   {"latency_cycles", step.latency},
                   {"throughput_cycles", step.throughput}};
-  if (!system.hasJacobian()) {
+  if (!system.hasJacobian() || system.getDiagonal()) {
     json["structure"] = "dense";
     return json;
   }
@@ -215,6 +282,7 @@ Json Explainer::json() {
     json["systems"].push_back(system ? systemJson(system)
                                      : denseJson(llvm::cast<newton::DenseSystemOp>(op)));
   }
+  json.update(wishesJson());
   json["couplings"] = couplings();
   json["stages"] = stagesJson();
   json.update(sizesJson(sizes));

@@ -152,6 +152,8 @@ void Verbs::addCell(CLI::App& app) {
   pairs(
       app, "--limit", [this](const std::string& s) { return addSize(s, o.limits); },
       "Raise an input limit: nesting, source or operations; repeatable");
+  app.add_option("--root", o.root, "The folder that no import leaves (the file's)")
+      ->type_name("DIR");
 }
 
 void Verbs::addTypes(CLI::App& app) {

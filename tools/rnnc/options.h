@@ -42,7 +42,8 @@ struct Options {
   std::string cell;
   Sizes dims;
   Numbers constants;
-  Sizes limits; ///< nesting, source, operations
+  Sizes limits;     ///< nesting, source, operations
+  std::string root; ///< no import leaves it; empty: the file's folder
   std::optional<Storage> dtype;
   std::optional<rnn_dtype> compute;
   Device device = Device::Auto;

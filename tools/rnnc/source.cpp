@@ -44,14 +44,18 @@ Limits Source::limits() const {
   return limits;
 }
 
+FrontendOptions Source::frontendOptions() const {
+  return {limits(), options.dims, options.constants, options.root};
+}
+
 int Source::bug(const std::string& what) const { return reportBug(console, what); }
 
 int Source::ast(std::string& text) {
   if (llvm::StringRef(options.file).ends_with(".mlir"))
     return console.error(options.file + ": IR has no syntax tree", "give the .rnn file");
   DiagnosticEngine again;
-  again.setSource(engine.file(), engine.source().str());
-  text = dumpAst({limits(), options.dims, options.constants}, again);
+  again.shareSources(engine);
+  text = dumpAst(frontendOptions(), again);
   return kFine;
 }
 
@@ -80,7 +84,7 @@ int Source::load() {
     if (int status = loadMlir())
       return status;
   } else {
-    original = parseToRnn(*mlirContext, {limits(), options.dims, options.constants}, engine);
+    original = parseToRnn(*mlirContext, frontendOptions(), engine);
     console.print(engine);
     if (!original)
       return engine.errors() ? kFailure
@@ -121,18 +125,28 @@ int Source::loadMlir() {
 
 /// Leaves only the chosen cell in the module: what is wrong with another one is of no concern.
 int Source::chooseCell() {
+  std::vector<mlir::Operation*> cells;
+  for (mlir::Operation& op : *original->getBody())
+    if (llvm::isa<rnn::CellOp, newton::CellOp>(op))
+      cells.push_back(&op);
+  // Nobody has to choose between a file's own cell and those that it imports.
+  auto isImported = [&](mlir::Operation* op) {
+    auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>();
+    return place && place.getFilename() != engine.file();
+  };
   std::vector<std::string> names;
   mlir::Operation* chosen = nullptr;
   std::vector<mlir::Operation*> others;
-  for (mlir::Operation& op : *original->getBody()) {
-    if (!llvm::isa<rnn::CellOp, newton::CellOp>(op))
-      continue;
-    names.push_back(mlir::SymbolTable::getSymbolName(&op).str());
-    bool wanted = options.cell.empty() || names.back() == options.cell;
+  bool ownOnly = options.cell.empty() && !llvm::all_of(cells, isImported);
+  for (mlir::Operation* op : cells) {
+    bool known = !ownOnly || !isImported(op);
+    if (known)
+      names.push_back(mlir::SymbolTable::getSymbolName(op).str());
+    bool wanted = known && (options.cell.empty() || names.back() == options.cell);
     if (wanted && !chosen)
-      chosen = &op;
+      chosen = op;
     else
-      others.push_back(&op);
+      others.push_back(op);
   }
   std::string list = fmt::format("{}", fmt::join(names, ", "));
   if (names.empty())
@@ -175,7 +189,7 @@ int Source::checkDims(mlir::Operation* chosen) {
 
 int Source::diagnose(llvm::function_ref<bool()> work, const std::string& bug) const {
   DiagnosticEngine diagnostics;
-  diagnostics.setSource(engine.file(), engine.source().str());
+  diagnostics.shareSources(engine);
   bool done;
   {
     MlirDiagnostics forward(*mlirContext, diagnostics);

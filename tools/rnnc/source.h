@@ -49,6 +49,7 @@ public:
   /// The syntax tree as text.
   int ast(std::string& text);
   Limits limits() const;
+  FrontendOptions frontendOptions() const;
 
 private:
   int loadMlir();

@@ -28,6 +28,7 @@ private:
     Rows,   // a pointer and a stride an element: inputs and outputs
     Column, // one vector an element: states, params of a lane, temporaries
     Shared, // one number an element, for all lanes: params without a lane axis
+    Carry,  // as a column; what is written is multiplied onto what is there
   };
   /// Where the elements of a memref lie.
   struct Place {
@@ -42,6 +43,7 @@ private:
   Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   Value elements(const Place& place);
   void placeArrays();
+  void placeDiagonal();
   Value address(const Place& place, ValueRange indices, IRMapping& mapping);
   void emitBlock(Block& block, IRMapping& mapping);
   void emitOp(Operation& op, IRMapping& mapping);
@@ -117,6 +119,30 @@ void DenseKernelEmitter::placeArrays() {
     take(Column, scratch);
 }
 
+/// The arrays of the diagonal are the step's, and the carry, which begins as the identity.
+void DenseKernelEmitter::placeDiagonal() {
+  if (!shape.jacobian)
+    return;
+  Block& diagonal = system.getDiagonal().front();
+  unsigned next = 0, first = system.getBlockDims().size();
+  for (BlockArgument argument : system.stepBlock().getArguments().drop_front(first))
+    places[diagonal.getArgument(first + next++)] = Place(places.at(argument));
+  Value base = field(kCarry, pointer);
+  for (size_t i = 0; i < system.getStates().size(); ++i) {
+    Place place = places.at(system.stepBlock().getArgument(first + i));
+    place.kind = Carry;
+    place.base = base;
+    base = at(base, times(elements(place), number(shape.width)), scalar);
+    places[diagonal.getArgument(first + next++)] = place;
+  }
+  Value one = splat(1);
+  auto loop = scf::ForOp::create(b, loc, number(0), states, number(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  Value offset = times(loop.getInductionVar(), number(shape.width));
+  store(one, at(field(kCarry, pointer), offset, scalar));
+}
+
 /// Of an element in this step; elements of an array are row-major.
 Value DenseKernelEmitter::address(const Place& place, ValueRange indices, IRMapping& mapping) {
   auto i64 = b.getI64Type();
@@ -127,7 +153,7 @@ Value DenseKernelEmitter::address(const Place& place, ValueRange indices, IRMapp
   }
   if (place.kind == Shared)
     return at(place.base, element, scalar);
-  if (place.kind == Column)
+  if (place.kind == Column || place.kind == Carry)
     return at(place.base, times(element, number(shape.width)), scalar);
   Value row = load(at(place.base, element, pointer), pointer);
   Value stride = load(at(place.strides, element, i64), i64);
@@ -176,7 +202,11 @@ void DenseKernelEmitter::emitOp(Operation& op, IRMapping& mapping) {
   }
   if (auto write = dyn_cast<memref::StoreOp>(op)) {
     Value value = mapping.lookup(write.getValueToStore());
-    return store(value, address(places.at(write.getMemRef()), write.getIndices(), mapping));
+    const Place& place = places.at(write.getMemRef());
+    Value to = address(place, write.getIndices(), mapping);
+    if (place.kind == Carry)
+      value = arith::MulFOp::create(b, loc, value, load(to, vector));
+    return store(value, to);
   }
   bool isPlaceOnly = llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIndex(); });
   if (isPlaceOnly)
@@ -217,9 +247,13 @@ OwningOpRef<ModuleOp> DenseKernelEmitter::emit() {
   args = function.getArgument(0);
   placeArrays();
   IRMapping mapping;
-  for (auto [i, size] : llvm::enumerate(sizes))
-    mapping.map(system.stepBlock().getArgument(i),
-                arith::IndexCastOp::create(b, loc, b.getIndexType(), size).getResult());
+  placeDiagonal();
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), size);
+    mapping.map(system.stepBlock().getArgument(i), index);
+    if (shape.jacobian)
+      mapping.map(system.getDiagonal().getArgument(i), index);
+  }
   auto steps =
       scf::ForOp::create(b, loc, number(0), field(kSteps, b.getI64Type()), number(1), splat(0));
   {
@@ -227,6 +261,8 @@ OwningOpRef<ModuleOp> DenseKernelEmitter::emit() {
     b.setInsertionPointToStart(steps.getBody());
     step = steps.getInductionVar();
     emitBlock(system.stepBlock(), mapping);
+    if (shape.jacobian)
+      emitBlock(system.getDiagonal().front(), mapping);
     scf::YieldOp::create(b, loc, publish(steps.getRegionIterArg(0)));
   }
   store(steps.getResult(0), field(kFinite, pointer));

@@ -25,8 +25,8 @@ struct KernelShape {
 mlir::OwningOpRef<mlir::ModuleOp> emitKernel(newton::SystemOp system, llvm::StringRef name,
                                              KernelShape shape);
 
-/// The same for a dense system: no Jacobian, loops over the block, numbers of a vector side by
-/// side.
+/// The same for a dense system: loops over the block, numbers of a vector side by side; in place of
+/// the Jacobian its diagonal region, which it then must have.
 mlir::OwningOpRef<mlir::ModuleOp> emitDenseKernel(newton::DenseSystemOp system,
                                                   llvm::StringRef name, KernelShape shape);
 

@@ -31,15 +31,20 @@ constexpr int64_t kCarryInRegisters = 4;
 KernelShape shapeOf(Operation* op, const CpuTarget& target, int64_t width, bool jacobian) {
   auto system = dyn_cast<newton::SystemOp>(op);
   if (!system || !jacobian)
-    return {width, false, target.fma, width};
+    return {width, jacobian, target.fma, width};
   int64_t narrow = target.narrow(system.getCompute().getIntOrFloatBitWidth());
   int64_t registers = target.vectorBits == 512 ? 32 : 16;
   bool spills = system.getStructure()->numCarry() * (width / narrow) > registers;
   return {width, true, target.fma, spills ? narrow : width};
 }
 
+/// Operations of a step from which on there is a kernel of one vector only.
+constexpr int64_t kLongStep = 2000;
+
 /// A multiply-add of a dense block with one vector: two operands are loaded for it.
 constexpr double kCyclesAParam = 1;
+/// An element of its diagonal: the element's functions' derivatives, from what the step stored.
+constexpr double kCyclesADiagonal = 60;
 
 class HostCell : public CompiledCell {
 public:
@@ -126,6 +131,12 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   module.tensor = tensors.data();
   module.systems = systems.size();
   module.system = systems.data();
+  if (auto tolerance = cell.getTolerance()) {
+    module.solve.has_tolerance = 1;
+    module.solve.tolerance = tolerance->convertToDouble();
+  }
+  module.solve.max_sweeps = cell.getMaxSweeps().value_or(0);
+  module.solve.chunk = cell.getChunk().value_or(0);
   module.stages = stages.size();
   module.stage = stages.data();
   module.resolve_context = this;
@@ -143,7 +154,7 @@ void HostCell::describeTensors() {
     auto& size = sizes.emplace_back(tensor.getSizes().begin(), tensor.getSizes().end());
     tensors.push_back({text(tensor.getSymName()), static_cast<rnn_role>(tensor.getRole()),
                        static_cast<uint32_t>(dims.size()), dims.data(), size.data(),
-                       tensor.getFill().convertToDouble(), tensor.getHidden(),
+                       tensor.getFill().convertToDouble(), tensor.getHidden(), 0,
                        tensor.getHolds() ? text(*tensor.getHolds()) : nullptr});
   }
 }
@@ -183,6 +194,9 @@ void HostCell::describeStages() {
     stages.push_back(stage);
     ops.push_back(op);
   }
+  for (auto tensor : cell.ops<newton::TensorOp>())
+    if (auto start = tensor.getStart())
+      tensors[tensorIndex[tensor.getSymName()]].start = 1 + tensorIndex.lookup(*start);
 }
 
 std::vector<rnn_slot>& HostCell::slots(ArrayAttr list) {
@@ -238,7 +252,10 @@ rnn_system_desc HostCell::describe(SystemT system) {
 void HostCell::addKernels(rnn_system_desc& desc, Type compute, int64_t wide) {
   int64_t narrow = target.narrow(compute.getIntOrFloatBitWidth());
   auto& list = kernels.emplace_back();
-  for (int64_t width : {narrow, wide})
+  SmallVector<int64_t> widths{narrow};
+  if (wide > narrow)
+    widths.push_back(wide);
+  for (int64_t width : widths)
     list.push_back(
         {compute.isF64() ? RNN_F64 : RNN_F32, static_cast<uint32_t>(width), nullptr, nullptr});
   desc.kernels = list.size();
@@ -264,12 +281,17 @@ rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
   rnn_system_desc desc = describe(system);
   if (system.hasJacobian())
     describeCarry(*system.getStructure(), desc);
+  desc.diagonal = system.getDiagonal();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *
                    (jacobian.throughput + 0.5 * static_cast<double>(compositionOperations(system)) +
                     kCarryInMemory * std::max<int64_t>(0, desc.carry - kCarryInRegisters))};
-  addKernels(desc, system.getCompute(), target.wide(system.getCompute().getIntOrFloatBitWidth()));
+  // A long step keeps the machine busy with one vector; four beside each other are four times the
+  // code, and take more than four times as long to compile.
+  unsigned bits = system.getCompute().getIntOrFloatBitWidth();
+  bool isLong = step.operations > kLongStep;
+  addKernels(desc, system.getCompute(), isLong ? target.narrow(bits) : target.wide(bits));
   return desc;
 }
 
@@ -293,7 +315,8 @@ rnn_system_desc HostCell::describeDense(newton::DenseSystemOp system) {
   desc.temporaries = arrays.size();
   desc.temporary = arrays.data();
   double multiplyAdd = kNanosecondsPerCycle * kCyclesAParam;
-  desc.cost = {multiplyAdd, multiplyAdd, 0};
+  desc.cost = {multiplyAdd, multiplyAdd, kNanosecondsPerCycle * kCyclesADiagonal};
+  desc.diagonal = system.hasDiagonal();
   // Eight rows are summed side by side: with two vectors each they fill the registers.
   addKernels(desc, system.getCompute(),
              2 * target.narrow(system.getCompute().getIntOrFloatBitWidth()));
@@ -375,7 +398,7 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
     for (bool jacobian : {false, true}) {
       auto system = dyn_cast<newton::SystemOp>(op);
       auto dense = dyn_cast<newton::DenseSystemOp>(op);
-      if (jacobian && (dense || !system.hasJacobian()))
+      if (jacobian && !(dense ? dense.hasDiagonal() : system.hasJacobian()))
         continue;
       Type compute = dense ? dense.getCompute() : system.getCompute();
       int64_t width = target.narrow(compute.getIntOrFloatBitWidth());

@@ -58,7 +58,9 @@ static void initializeLlvm() {
   (void)once;
 }
 
-static Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTarget& target) {
+static Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(const CpuTarget& target,
+              llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Default) {
   initializeLlvm();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string error;
@@ -69,10 +71,17 @@ static Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const CpuTar
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       found->createTargetMachine(triple, target.name, target.features, options, llvm::Reloc::PIC_,
-                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+                                 llvm::CodeModel::Small, level));
   if (!machine)
     return fail("LLVM has no code generator for " + target.name);
   return machine;
+}
+
+/// Above so many instructions a kernel is one block that no register file holds: the optimiser and
+/// the register allocator, whose time grows faster than the block, gain little and cost minutes.
+static bool isLarge(const llvm::Module& module) {
+  constexpr unsigned kInstructions = 30000;
+  return module.getInstructionCount() > kInstructions;
 }
 
 static void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -116,7 +125,8 @@ static Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module,
       function.addFnAttr("min-legal-vector-width", "512");
     }
   }
-  optimize(*result, machine);
+  if (!isLarge(*result))
+    optimize(*result, machine);
   return result;
 }
 
@@ -144,13 +154,26 @@ Expected<std::unique_ptr<Jit>> Jit::create(const CpuTarget& target) {
   return built;
 }
 
+/// Code without optimisation. It computes the same bits: nothing may be contracted or reordered at
+/// any level.
+llvm::Error Jit::addQuickly(llvm::Module& module) {
+  auto quick = createMachine(target, llvm::CodeGenOptLevel::None);
+  if (!quick)
+    return quick.takeError();
+  auto object = llvm::orc::SimpleCompiler(**quick)(module);
+  if (!object)
+    return object.takeError();
+  return jit->addObjectFile(std::move(*object));
+}
+
 Expected<void*> Jit::compile(mlir::ModuleOp module, llvm::StringRef name) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto translated = translate(module, *context, *machine, target);
   if (!translated)
     return translated.takeError();
-  if (auto error =
-          jit->addIRModule(llvm::orc::ThreadSafeModule(std::move(*translated), std::move(context))))
+  if (auto error = isLarge(**translated) ? addQuickly(**translated)
+                                         : jit->addIRModule(llvm::orc::ThreadSafeModule(
+                                               std::move(*translated), std::move(context))))
     return error;
   auto symbol = jit->lookup(name);
   if (!symbol)
@@ -177,6 +200,12 @@ static Expected<Translated> translateAlone(mlir::ModuleOp module, const CpuTarge
   if (!translated)
     return translated.takeError();
   result.module = std::move(*translated);
+  if (isLarge(*result.module)) {
+    auto quick = createMachine(target, llvm::CodeGenOptLevel::None);
+    if (!quick)
+      return quick.takeError();
+    result.machine = std::move(*quick);
+  }
   return result;
 }
 

@@ -43,6 +43,7 @@ public:
 
 private:
   Jit();
+  llvm::Error addQuickly(llvm::Module& module);
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::unique_ptr<llvm::TargetMachine> machine;
   CpuTarget target;

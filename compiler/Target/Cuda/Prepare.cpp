@@ -130,12 +130,14 @@ void Namer::run(Block& block) {
 }
 
 FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vector<int64_t> stored,
-                                              NameScope& unit) {
+                                              bool jacobian, NameScope& unit) {
   PreparedSystem prepared;
   prepared.stored = std::move(stored);
   prepared.reads = readsOf(cast<newton::CellOp>(system->getParentOp()), system.getInputs());
   prepared.op = cast<newton::SystemOp>(system->clone());
   newton::SystemOp op = *prepared.op;
+  if (!jacobian)
+    op.getJacobian().getBlocks().clear();
   if (op.hasJacobian()) {
     keepOneEntry(op);
     joinStepAndJacobian(op);

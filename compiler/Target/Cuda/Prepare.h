@@ -33,9 +33,9 @@ struct PreparedSystem {
   mlir::Block& stepJacobian() { return op->getJacobian().front(); }
 };
 
-/// Copies, checks and names a system. `unit` is the scope of the unit's own names. Failure after
-/// diagnostics at the ops that cannot be printed.
+/// Copies, checks and names a system; its Jacobian too if it is wanted. `unit` is the scope of the
+/// unit's own names. Failure after diagnostics at the ops that cannot be printed.
 mlir::FailureOr<PreparedSystem> prepare(newton::SystemOp system, std::vector<int64_t> stored,
-                                        NameScope& unit);
+                                        bool jacobian, NameScope& unit);
 
 } // namespace rnnc::cuda

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <variant>
 
@@ -77,6 +78,7 @@ public:
 private:
   LogicalResult place(newton::SystemOp system, NameScope& names);
   LogicalResult placeDense(newton::DenseSystemOp system, NameScope& names);
+  void printHoisted(LineWriter& out);
   void printHead(LineWriter& out);
   CudaEntry printSystem(PlacedSystem& system, LineWriter& out);
   CudaEntry printDense(PreparedDense& system, LineWriter& out);
@@ -92,8 +94,18 @@ private:
 
 } // namespace
 
+/// A diagonal in place of the Jacobian is for those who ask for chunks.
+static bool wantsJacobian(newton::SystemOp system, const CudaOptions& options) {
+  return system.hasJacobian() &&
+         (!system.getDiagonal() || options.schedule == CudaSchedule::Parallel ||
+          options.chunks > 1 || options.chunk > 0);
+}
+
 LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
   SystemShape shape = shapeOf(system);
+  bool jacobian = wantsJacobian(system, options);
+  if (!jacobian)
+    shape.carry = 0;
   if (shape.states == 0)
     return system.emitError() << "a system without a state has nothing to solve [RNN0501]";
   int64_t rank = system.getLaneAxes().size(), bytes = argumentBytes(shape, rank);
@@ -103,17 +115,25 @@ LogicalResult UnitPrinter::place(newton::SystemOp system, NameScope& names) {
                               << " scalars, whose addresses take " << bytes
                               << " bytes; a CUDA kernel's parameters have " << kParameterBytes
                               << " [RNN0502]";
-  auto prepared = prepare(system, storedStates(system), names);
+  auto prepared = prepare(system, storedStates(system), jacobian, names);
   if (failed(prepared))
     return failure();
   shape.source = prepared->reads.source;
   shape.back = prepared->reads.back;
-  auto policy = choosePolicy(arch, shape,
-                             {.chunk = options.chunk,
-                              .chunks = options.chunks,
-                              .sequential = options.schedule == CudaSchedule::Sequential,
-                              .parallel = options.schedule == CudaSchedule::Parallel,
-                              .registers = options.staging == CudaStaging::Registers});
+  PolicyRequest request{.chunk = options.chunk,
+                        .chunks = options.chunks,
+                        .sequential = options.schedule == CudaSchedule::Sequential,
+                        .parallel = options.schedule == CudaSchedule::Parallel,
+                        .registers = options.staging == CudaStaging::Registers};
+  auto policy = choosePolicy(arch, shape, request);
+  if (auto wish = cell.getChunk(); policy && policy->chunks > 1 && !request.chunk && wish) {
+    request.chunk = *wish; // the file's: where it does not fit, the rule's own choice stands
+    request.chunks = policy->chunks;
+    if (auto wished = choosePolicy(arch, shape, request))
+      policy = std::move(wished);
+    else
+      llvm::consumeError(wished.takeError());
+  }
   if (!policy)
     return system.emitError() << llvm::toString(policy.takeError()) << " [RNN0503]";
   systems.push_back(PlacedSystem{std::move(*prepared), *policy, rank, bytes});
@@ -152,6 +172,20 @@ static std::string policyText(const Policy& policy) {
   return ("W = " + Twine(policy.chunks) + " chunks of C = " + Twine(policy.steps) + " steps").str();
 }
 
+/// What the unit's callers compute before it runs, or from what it leaves.
+void UnitPrinter::printHoisted(LineWriter& out) {
+  llvm::StringSet<> used;
+  for (Operation* system : cell.systems())
+    for (StringRef list : {"inputs", "params", "outputs"})
+      for (auto slot : system->getAttrOfType<ArrayAttr>(list).getAsRange<newton::SlotAttr>())
+        used.insert(slot.getTensor().getValue());
+  for (auto tensor : cell.ops<newton::TensorOp>())
+    if (tensor.getHolds() && used.contains(tensor.getSymName()))
+      out.line("// " + LineWriter::printable(tensor.getSymName()) +
+               (tensor.getRole() == newton::Role::Derived ? " = " : "[t] = ") +
+               LineWriter::printable(*tensor.getHolds()));
+}
+
 void UnitPrinter::printHead(LineWriter& out) {
   auto place = cell.getLoc()->findInstanceOf<FileLineColLoc>();
   std::string file = place ? LineWriter::printable(place.getFilename()) + "; " : "";
@@ -171,6 +205,7 @@ void UnitPrinter::printHead(LineWriter& out) {
   out.line("// " + LineWriter::printable(cell.getSymName()) + ": " + file +
            (wide ? "f64, " : "f32, ") + arch.name +
            (systems.size() == 1 ? ": " + how : ", " + std::to_string(systems.size()) + " systems"));
+  printHoisted(out);
   if (anyDense)
     out.line("#include \"rnn/dense.cuh\"");
   if (anyScalar)

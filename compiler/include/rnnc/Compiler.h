@@ -25,7 +25,7 @@ struct LowerOptions {
   std::string compute = "f32"; // or f64
   bool fma = true;             // whether the target fuses multiply-adds
   int64_t operations = 100000; // scalars that a cell may unroll to
-  int64_t maxBlock = 8;        // the largest block that gets a Jacobian
+  int64_t maxBlock = 8;        // the largest block that surely gets a Jacobian
 };
 
 /// The first part of lowerToSolve, in place: cells with stages, still over arrays.

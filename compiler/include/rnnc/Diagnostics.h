@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,20 +25,43 @@ struct Diagnostic {
   unsigned line = 1, column = 1, length = 1;
 };
 
-/// Collects messages of one file; prints them with the line and a caret.
+/// A file's text. Offsets count through all texts of an engine; this one's begin at `base`.
+struct SourceText {
+  std::string file, text;
+  size_t base = 0;
+  std::vector<uint32_t> lineStarts; // within the text
+};
+
+/// Collects messages of a file and of those that it imports; prints them with the line and a caret.
 class DiagnosticEngine {
 public:
-  /// The text that messages quote; null characters and broken UTF-8 are allowed.
+  DiagnosticEngine();
+  /// The text that messages quote, and no other; null characters and broken UTF-8 are allowed.
   void setSource(std::string file, std::string text);
-  const std::string& file() const { return fileName; }
-  llvm::StringRef source() const { return text; }
+  /// One more text. It stays where it is as long as the engine or one that shares it lives.
+  const SourceText& addSource(std::string file, std::string text);
+  /// Takes the texts of another engine, not its messages.
+  void shareSources(const DiagnosticEngine& other) { sources = other.sources; }
+
+  /// Of the first text.
+  const std::string& file() const { return sources.front()->file; }
+  llvm::StringRef source() const { return sources.front()->text; }
+  const SourceText& mainSource() const { return *sources.front(); }
+  /// Bytes of all texts.
+  size_t totalBytes() const;
 
   /// Keeps the message, unless the same was said of the same place, or there are too many.
   void report(Diagnostic diagnostic);
-  /// Place of a byte offset in the source.
+  /// The text that an offset lies in.
+  const SourceText& sourceAt(size_t offset) const;
+  /// A stretch of a text.
+  llvm::StringRef text(size_t offset, size_t length) const;
+  /// Place of a byte offset in its text.
   std::pair<unsigned, unsigned> lineAndColumn(size_t offset) const;
-  /// The text of a line, counted from 1; empty past the end.
-  llvm::StringRef line(unsigned number) const;
+  /// "line 3", with the file's name where it is not the one that `from` lies in.
+  std::string lineText(size_t offset, size_t from) const;
+  /// The text of a line of a file, counted from 1; empty past the end.
+  llvm::StringRef line(llvm::StringRef file, unsigned number) const;
 
   size_t errors() const { return errorCount; }
   /// So many errors that a search for more helps nobody; what still comes is dropped.
@@ -50,8 +74,10 @@ public:
   void printJson(llvm::raw_ostream& out) const;
 
 private:
-  std::string fileName, text;
-  std::vector<size_t> lineStarts{0};
+  /// The messages by file and place.
+  std::vector<Diagnostic> inOrder() const;
+
+  std::vector<std::shared_ptr<const SourceText>> sources; // at least one
   std::vector<Diagnostic> diagnostics;
   size_t errorCount = 0, warningCount = 0;
 };

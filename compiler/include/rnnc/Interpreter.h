@@ -37,6 +37,7 @@ public:
     std::vector<int64_t> shape;
     double fill = 0; ///< the value before the first step, of a state or an input
     bool hidden = false;
+    std::string start; ///< of a state: the param that is its value before the first step
   };
 
   /// All steps of a batch.

@@ -40,7 +40,9 @@ typedef struct rnn_tensor_desc {
   const int64_t* sizes; /* -1: bound by the plan */
   double fill;          /* the value before the first step, of a state or a delayed input */
   uint32_t hidden;      /* a state that no caller sees as a sequence */
-  const char* holds;    /* of a hoisted or derived tensor: the expression; else null */
+  uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
+                        of `fill`; its axes broadcast from the right. 0: none */
+  const char* holds; /* of what a stage fills: the expression; else null */
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
@@ -132,11 +134,17 @@ typedef struct rnn_system_desc {
   const rnn_carry_place* carry_place; /* [carry_places] */
   uint32_t linear;                    /* the Jacobian depends on no state */
   uint32_t constant;                  /* nor on an input: it depends on the params alone */
+  /* Nonzero: what shoot_jacobian multiplies is not the Jacobian but an approximation of its
+   * diagonal: more sweeps, the same fixed point. The parallel schedule then runs where it is asked
+   * for only. The places are the diagonal; of a dense system there are none here, and the plan
+   * makes one for each state, with a number of its own. */
+  uint32_t diagonal;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
-  /* A dense system has block dims, loops over them, and no carry. `states` and the other counts are
-   * those of the slots; sizes, and with them the number of scalars, come with the plan. */
+  /* A dense system has block dims, loops over them, and no carry but a `diagonal`. `states` and the
+   * other counts are those of the slots; sizes, and with them the number of scalars, come with the
+   * plan. */
   uint32_t block_rank; /* 0: every slot is one scalar */
   const char* const* block_dims;
   const int64_t* block_sizes; /* -1: bound by the plan */
@@ -144,6 +152,13 @@ typedef struct rnn_system_desc {
   const rnn_temporary* temporary;
 } rnn_system_desc;
 
+/* What the cell's file wishes of a plan; what the plan is told wins. */
+typedef struct rnn_solve_hints {
+  uint32_t has_tolerance; /* whether `tolerance` holds */
+  double tolerance;
+  int64_t max_sweeps; /* 0: none. For tolerances above 0 */
+  int64_t chunk;      /* 0: none. Steps a chunk, where time is solved in parallel */
+} rnn_solve_hints;
 /* One weight of a product: result = weight @ sequence + bias, or sequence @ weight + bias. */
 typedef struct rnn_product_part {
   uint32_t weight; /* a param or a derived tensor */
@@ -195,6 +210,7 @@ typedef struct rnn_module_table {
    * `systems` + the stage's place. */
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
+  rnn_solve_hints solve;
 } rnn_module_table;
 
 #ifdef __cplusplus

@@ -45,7 +45,7 @@ typedef enum rnn_arg_kind {
   RNN_ARG_INPUT = 0,    /* (batch, time, dims...), required */
   RNN_ARG_PARAM = 1,    /* (dims...), required */
   RNN_ARG_SEQUENCE = 2, /* a state or output at every step, (batch, time, dims...), optional */
-  RNN_ARG_INITIAL = 3,  /* a state before the first step, (batch, dims...), optional: its fill */
+  RNN_ARG_INITIAL = 3,  /* a state before the first step, (batch, dims...), optional: as the cell says */
   RNN_ARG_FINAL = 4,    /* a state after the last step, (batch, dims...), optional */
 } rnn_arg_kind;
 
@@ -77,10 +77,12 @@ typedef struct rnn_plan_options {
   rnn_schedule schedule; /* AUTO, with any of the next four fixed (but vector = lanes): PARALLEL */
   rnn_vector vector;
   rnn_tiles tiles;
-  int64_t chunk;      /* steps a chunk, C; 0: the cost model's */
+  int64_t chunk;      /* steps a chunk, C; 0: the module's wish, or the cost model's */
   int64_t chunks;     /* chunks a tile, W; 0: the cost model's */
-  double tolerance;   /* 0: bit for bit; negative: the default, 4 ulp of the compute type */
-  int64_t max_sweeps; /* 0: as many as it takes; otherwise only with a tolerance above 0 */
+  double tolerance;   /* 0: bit for bit; negative: the module's wish, or 4 ulp of the
+                         compute type */
+  int64_t max_sweeps; /* 0: the module's wish, or as many as it takes; otherwise only with a
+                         tolerance above 0 */
   int32_t threads;    /* 0: all; never changes an answer */
 } rnn_plan_options;
 

@@ -105,26 +105,28 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 template <class real, class Args, class Entry>
 void checkGru(Entry* entry, double tolerance) {
   for (long long d : {1, 8, 13}) {
-    constexpr long long batch = 11, time = 9, m = 3;
-    Array<real> x("x", {batch, time, m}, .5), W_z("Wz", {d, m}, .4), W_r("Vr", {d, m}, .4),
-        W_n("Un", {d, m}, .4), U_z("Tz", {d, d}, .3), U_r("Sr", {d, d}, .3), U_n("Rn", {d, d}, .3),
-        b("b", {d}, .2), scale("s", {}, .1), h0("h0", {batch, d}, .7), h("h", {batch, time, d}, 0),
-        y("y", {batch, time}, 0), last("last", {batch, d}, 0);
+    constexpr long long batch = 11, time = 9;
+    // What the unit reads of the inputs are the products W @ x[t], and exp(-scale) once.
+    Array<real> x_z("xz", {batch, time, d}, .5), x_r("wr", {batch, time, d}, .4),
+        x_n("vn", {batch, time, d}, .6), U_z("Tz", {d, d}, .3), U_r("Sr", {d, d}, .3),
+        U_n("Rn", {d, d}, .3), b("b", {d}, .2), g("s", {}, .9), h0("h0", {batch, d}, .7),
+        h("h", {batch, time, d}, 0), y("y", {batch, time}, 0), last("last", {batch, d}, 0);
     Args args{};
     args.batch = batch;
     args.time = time;
     args.size[0] = d;
-    args.size[1] = m;
-    x.place(args.input[0], 2);
-    Array<real>* params[] = {&scale, &W_z, &U_z, &b, &W_r, &U_r, &W_n, &U_n};
-    for (int p = 0; p < 8; ++p)
+    Array<real>* inputs[] = {&x_z, &x_r, &x_n};
+    for (int i = 0; i < 3; ++i)
+      inputs[i]->place(args.input[i], 2);
+    Array<real>* params[] = {&g, &U_z, &b, &U_r, &U_n};
+    for (int p = 0; p < 5; ++p)
       params[p]->place(args.param[p], 0);
     h0.place(args.state[0].initial, 1);
     h.place(args.state[0].sequence, 2);
     last.place(args.state[0].final, 1);
     y.place(args.output[0], 2);
     launch<Args, real>(entry, args, 2 * d + 8 * d + 2,
-                       {&x, &W_z, &W_r, &W_n, &U_z, &U_r, &U_n, &b, &scale, &h0}, {&h, &y, &last});
+                       {&x_z, &x_r, &x_n, &U_z, &U_r, &U_n, &b, &g, &h0}, {&h, &y, &last});
     for (long long n = 0; n < batch; ++n) {
       std::vector<double> now(d), z(d), r(d), next(d);
       for (long long i = 0; i < d; ++i)
@@ -132,20 +134,16 @@ void checkGru(Entry* entry, double tolerance) {
       for (long long t = 0; t < time; ++t) {
         double square = 0;
         for (long long i = 0; i < d; ++i) {
-          double az = b(i), ar = 0;
-          for (long long j = 0; j < m; ++j)
-            az += double(W_z(i, j)) * x(n, t, j), ar += double(W_r(i, j)) * x(n, t, j);
+          double az = b(i) + x_z(n, t, i), ar = x_r(n, t, i);
           for (long long j = 0; j < d; ++j)
             az += U_z(i, j) * now[j], ar += U_r(i, j) * now[j];
           z[i] = sigmoid(az), r[i] = sigmoid(ar);
         }
         for (long long i = 0; i < d; ++i) {
-          double an = 0;
-          for (long long j = 0; j < m; ++j)
-            an += double(W_n(i, j)) * x(n, t, j);
+          double an = x_n(n, t, i);
           for (long long j = 0; j < d; ++j)
             an += U_n(i, j) * (r[j] * now[j]);
-          next[i] = (1 - z[i]) * now[i] + z[i] * std::tanh(an) * std::exp(-double(scale()));
+          next[i] = (1 - z[i]) * now[i] + z[i] * std::tanh(an) * g();
           square += next[i] * next[i];
         }
         now = next;

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -41,14 +41,13 @@ std::string onlyCode(const Compiled& result) {
   return "none";
 }
 
-/// Times a compilation; a hostile file may take seconds at most, under a sanitizer too.
+/// Times a compilation; a hostile file may take seconds at most, under a sanitizer too. It is the
+/// processor's time: the machine may have other things to do.
 class Limits : public testing::Test {
 protected:
-  void TearDown() override {
-    std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(took.count(), 60);
-  }
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  void TearDown() override { EXPECT_LT(seconds(), 60); }
+  double seconds() const { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
+  std::clock_t start = std::clock();
 };
 
 constexpr size_t kMillion = 1000000;
@@ -204,8 +203,20 @@ TEST_F(Limits, ManyNamesTakeLinearTime) {
   EXPECT_LE(compile(cells, raised()).diagnostics.all().size(), 40u);
   EXPECT_LE(compile(functions + cellOf("  h[t] = f1(x[t])\n"), raised()).diagnostics.all().size(),
             40u);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 30);
+  EXPECT_LT(seconds(), 30);
+}
+
+TEST_F(Limits, DeclarationsOfACell) {
+  auto inputs = [](int count) {
+    std::string names = "y0";
+    for (int i = 1; i < count; ++i)
+      names += ", y" + std::to_string(i);
+    return cellOf("  input " + names + " : []\n  h[t] = a * b * w[t] + x[t] * h[t-1]\n");
+  };
+  // The cell around them has six declarations of its own: d, x, w, a, b and h.
+  EXPECT_EQ(compile(inputs(4090), raised()).diagnostics.errors(), 0u);
+  EXPECT_EQ(onlyCode(compile(inputs(4091), raised())), "RNN0011");
+  EXPECT_EQ(onlyCode(compile(inputs(100000), raised())), "RNN0011");
 }
 
 TEST_F(Limits, GiganticNumbersAndNames) {

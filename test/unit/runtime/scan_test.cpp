@@ -213,9 +213,9 @@ TEST(Scan, AcrossColumns) {
     }
   }
   EXPECT_EQ(worstMismatchAcross(pattern, vectors, chunks), worst);
-  double defect[2] = {};
+  double defect[2] = {}, product[2];
   uint8_t dirty[2] = {};
-  const Changes across = correctAcross(pattern, vectors, chunks, defect, dirty);
+  const Changes across = correctAcross(pattern, vectors, chunks, defect, product, dirty);
   const Changes along = lane.correct(pattern);
   EXPECT_EQ(across.count, along.count);
   EXPECT_EQ(across.first, along.first);

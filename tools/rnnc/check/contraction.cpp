@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kLength = 64; // steps; longer products of a chaotic cell overflow
 
-/// Without a Jacobian: how far two runs of the whole cell are apart at their end that were a little
-/// apart at the start.
+/// Without the whole Jacobian: how far two runs of the whole cell are apart at their end that were
+/// a little apart at the start.
 double rateOfTrajectories(const Subject& subject) {
   constexpr int64_t kLanes = 16;
   constexpr double kApart = 1e-6;
@@ -42,7 +42,8 @@ double rateOfTrajectories(const Subject& subject) {
 } // namespace
 
 double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
-  if (subject.f64->table()->system[system].carry == 0)
+  const rnn_system_desc& desc = subject.f64->table()->system[system];
+  if (desc.carry == 0 || desc.diagonal)
     return rateOfTrajectories(subject);
   Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
   if (!shooter.ok())

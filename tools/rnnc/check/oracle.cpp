@@ -32,9 +32,10 @@ struct InterpreterCall {
 InterpreterCall::InterpreterCall(const CallBuffers& call, const rnn_module_table& table,
                                  double relative, uint64_t seed) {
   for (const auto& argument : call.arguments) {
-    if (isResult(argument.desc.kind))
+    const rnn_tensor_desc& tensor = table.tensor[argument.desc.tensor];
+    if (isResult(argument.desc.kind) || (argument.desc.kind == RNN_ARG_INITIAL && tensor.start))
       continue;
-    std::string name = table.tensor[argument.desc.tensor].name;
+    std::string name = tensor.name;
     Array array{argument.shape, argument.values};
     if (relative > 0) {
       std::vector<double> sign = draw(seed, "move " + name, array.data.size(), 1);
@@ -169,7 +170,9 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
                     std::isnan(rate)
                         ? "not measured"
                         : fmt::format("{} {:+.3f} a step: {}",
-                                      systems[index - 1].carry ? "log |A| =" : "two runs part at",
+                                      systems[index - 1].carry && !systems[index - 1].diagonal
+                                          ? "log |A| ="
+                                          : "two runs part at",
                                       rate, rate < 0 ? "contracts" : "does not contract"),
                     true});
   }

@@ -122,7 +122,7 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
   for (uint32_t s = 0; s < table.systems; ++s)
     ofStates.insert(table.system[s].lane_axes,
                     table.system[s].lane_axes + table.system[s].lane_rank);
-  int64_t otherSize = 37;
+  int64_t otherSize = 11;
   for (auto& [name, size] : dims)
     if (size == 1 && !ofStates.contains(name))
       size = otherSize, otherSize = 5 + otherSize % 8;
@@ -145,6 +145,8 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     auto fixed = subject.params.find(name);
     if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
       argument.values.assign(count, fixed->second);
+    else if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
+      return; // not given: the state begins as its param
     else if (kind == RNN_ARG_INITIAL)
       argument.values =
           drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);

@@ -2,6 +2,8 @@
 #include "check.h"
 #include "probe.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -14,6 +16,14 @@ namespace {
 constexpr int64_t kTimes[] = {1, 2, 15, 16, 17, 257, 4097};
 constexpr int64_t kLanes[] = {1, 3, 16, 33, 67};      // 67: past the widest vector
 constexpr int64_t kChunks[] = {1, 3, 16, 64, 256, 0}; // 0: T
+/// A step of a large block costs more, and no carry of its own has to be proved.
+constexpr int64_t kLargeTimes[] = {1, 17, 257};
+constexpr int64_t kLargeLanes[] = {1, 17};
+constexpr int64_t kLargeChunks[] = {3, 16};
+
+struct Shapes {
+  llvm::ArrayRef<int64_t> times, lanes, chunks;
+};
 
 struct Variant {
   rnn_vector vector;
@@ -34,15 +44,16 @@ struct ContextDeleter {
 /// Runs one variant over all shapes; the first difference or error, or nothing.
 std::optional<std::string> checkVariant(rnn_context* context, const CompiledCell& cell,
                                         const Subject& subject, rnn_dtype type,
-                                        const Variant& variant, int64_t& solves) {
-  for (int64_t time : kTimes)
-    for (int64_t lanes : kLanes) {
+                                        const Variant& variant, const Shapes& shapes,
+                                        int64_t& solves) {
+  for (int64_t time : shapes.times)
+    for (int64_t lanes : shapes.lanes) {
       CallBuffers sequential(cell, subject, lanes, time);
       rnn_plan_options options = sequential.options(type);
       options.schedule = RNN_SCHEDULE_SEQUENTIAL;
       if (auto error = sequential.run(context, options))
         return fmt::format("sequential, T = {}, {} lanes: {}", time, lanes, *error);
-      for (int64_t chunk : kChunks) {
+      for (int64_t chunk : shapes.chunks) {
         CallBuffers parallel(cell, subject, lanes, time);
         options = parallel.options(type);
         options.schedule = RNN_SCHEDULE_PARALLEL;
@@ -69,14 +80,18 @@ Rows rnnc::check::checkSchedules(const Subject& subject) {
     return {{"schedules", "", "no context", false}};
   std::unique_ptr<rnn_context, ContextDeleter> context(raw);
   const rnn_module_table& table = *subject.f32->table();
-  for (uint32_t s = 0; s < table.systems; ++s)
-    if (table.system[s].carry == 0)
+  Shapes shapes{kTimes, kLanes, kChunks};
+  for (uint32_t s = 0; s < table.systems; ++s) {
+    if (table.system[s].carry == 0 && !table.system[s].diagonal)
       return {{"schedules", table.cell, "only sequential: a block has no Jacobian", true}};
+    if (table.system[s].diagonal)
+      shapes = {kLargeTimes, kLargeLanes, kLargeChunks};
+  }
   for (rnn_dtype type : {RNN_F32, RNN_F64})
     for (const Variant& variant : kVariants) {
       int64_t solves = 0;
       const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
-      auto problem = checkVariant(context.get(), cell, subject, type, variant, solves);
+      auto problem = checkVariant(context.get(), cell, subject, type, variant, shapes, solves);
       rows.push_back(
           {type == RNN_F64 ? "schedules, f64" : "schedules, f32", variant.name,
            problem ? *problem : fmt::format("{} solves, bit for bit the sequential ones", solves),

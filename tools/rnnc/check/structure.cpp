@@ -62,7 +62,7 @@ bool mayReach(newton::CellOp cell, const Place& from, const Place& to) {
   if (from.system != to.system || from.lane != to.lane)
     return false;
   auto system = llvm::dyn_cast<newton::SystemOp>(cell.systems()[from.system]);
-  if (!system || !system.getStructure())
+  if (!system || !system.getStructure() || system.getDiagonal())
     return true; // dense: nothing was claimed
   llvm::ArrayRef<int64_t> entries = system.getStructure()->getEntries();
   for (size_t i = 0; i < entries.size(); i += 2)

@@ -1,0 +1,28 @@
+//===- Simplify.cpp - what derived code is put through ---------------------------------------===//
+
+#include "Transforms/Simplify.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+LogicalResult rnnc::simplifyRegion(Operation* op, Region& region) {
+  MLIRContext* context = op->getContext();
+  RewritePatternSet patterns(context);
+  for (Dialect* dialect : context->getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (isa<arith::ArithDialect, math::MathDialect>(name.getDialect()))
+      name.getCanonicalizationPatterns(patterns, context);
+  if (failed(applyPatternsGreedily(region, std::move(patterns))))
+    return failure();
+  IRRewriter rewriter(context);
+  DominanceInfo dominance(op);
+  eliminateCommonSubExpressions(rewriter, dominance, op);
+  return success();
+}
