@@ -2,6 +2,8 @@
 
 #include "Analysis/ArrayFormula.h"
 
+#include "rnnc/Complex.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,7 +20,8 @@ struct Text {
   Binding binding = kAtom;
   std::string within(Binding least) const { return binding < least ? "(" + text + ")" : text; }
 };
-constexpr int kDepth = 8; // recursion ends here, whatever the user wrote
+constexpr int kDepth = 8;       // recursion ends here, whatever the user wrote
+constexpr size_t kLength = 200; // or earlier, where the text would be longer
 } // namespace
 
 using Known = llvm::function_ref<std::string(Value)>;
@@ -107,14 +110,26 @@ static Text textOf(Value value, int depth, Known known) {
                 textOf(logic.getRhs(), depth, known).within(own),
             own};
   }
+  if (StringRef part = rnnc::complexPart(value); !part.empty())
+    return call(part, op, depth, known);
   return call(op->getName().stripDialect(), op, depth, known);
 }
 
+StringRef rnnc::complexPart(Value value) {
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (!slice || !slice.getDrop() ||
+      slice.getOperand().getType().getDims()[slice.getAxis()].getName() != StringRef(kComplexDim))
+    return {};
+  return slice.getFrom() == 0 ? "re" : "im";
+}
+
 std::string rnnc::arrayFormula(Value value, Known known) {
-  bool first = true; // the value itself is never one of the known ones
-  return textOf(value, kDepth,
-                [&](Value inside) {
-                  return std::exchange(first, false) ? std::string() : known(inside);
-                })
-      .text;
+  for (int depth = kDepth;; --depth) {
+    bool first = true; // the value itself is never one of the known ones
+    std::string text = textOf(value, depth, [&](Value inside) {
+                         return std::exchange(first, false) ? std::string() : known(inside);
+                       }).text;
+    if (text.size() <= kLength || depth == 1)
+      return text;
+  }
 }

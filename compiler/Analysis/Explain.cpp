@@ -12,6 +12,8 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace rnnc;
 
@@ -93,18 +95,19 @@ static void explainPattern(newton::SystemOp system, llvm::raw_ostream& out) {
   }
 }
 
-/// Why a block of k states is not composed: multiply-adds and bytes against those of its step.
-static void explainTooLarge(double k, double stepMultiplyAdds, unsigned bytes,
+/// Why a block is not composed: multiply-adds and bytes against what its step does.
+static void explainTooLarge(double states, double stepOperations, unsigned bytes,
                             llvm::raw_ostream& out) {
-  out << llvm::format("  Jacobian    not composed: k = %.0f states would cost k^3 = %.0f", k,
-                      k * k * k)
+  out << llvm::format("  Jacobian    not composed: that would cost %.0f^3 = %.0f", states,
+                      states * states * states)
       << llvm::format(" multiply-adds a step, against about %.0f of the step itself,\n",
-                      stepMultiplyAdds)
-      << llvm::format("              and a product of Jacobians k^2 = %.0f numbers (%.0f bytes) a "
-                      "lane; so it runs sequentially.\n",
-                      k * k, k * k * bytes)
-      << "              --schedule parallel corrects with the diagonal alone: k numbers, the same "
-         "answer, more sweeps\n";
+                      stepOperations)
+      << llvm::format("              and %.0f^2 = %.0f numbers (%.0f bytes) a lane; so it runs "
+                      "sequentially.\n",
+                      states, states * states, states * states * bytes)
+      << llvm::format("              --schedule parallel corrects with the diagonal alone: %.0f "
+                      "numbers, the same answer, more sweeps\n",
+                      states);
 }
 
 static unsigned bytesOf(Type compute) { return compute.getIntOrFloatBitWidth() / 8; }
@@ -231,10 +234,15 @@ static std::string explainDense(newton::DenseSystemOp system,
   out << "  step        loops over the block; " << system.getTemporaries().size()
       << " arrays in between\n";
   if (states.known && params.known)
-    explainTooLarge(states.number, params.number, bytesOf(system.getCompute()), out);
+    explainTooLarge(states.number, std::max(states.number, params.number),
+                    bytesOf(system.getCompute()), out);
   else
-    out << "  Jacobian    not composed: with k = " << states.text
-        << " a composition would cost k^3 multiply-adds; so it runs sequentially\n";
+    out << "  Jacobian    not composed: that would cost the cube of " << states.text
+        << " multiply-adds a step; so it runs sequentially\n";
+  if (params.text.empty()) {
+    out << "  cost        step: element-wise, without params\n";
+    return text;
+  }
   out << "  cost        step: about a multiply-add for each of " << params.text;
   if (params.known && !llvm::all_of(params.text, llvm::isDigit))
     out << llvm::format(" = %.0f", params.number);

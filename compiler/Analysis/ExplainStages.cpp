@@ -90,7 +90,10 @@ StageText StageReader::readMap(Operation* op) {
   auto inputs = op->getAttrOfType<ArrayAttr>("inputs");
   auto outputs = op->getAttrOfType<ArrayAttr>("outputs");
   llvm::DenseSet<Attribute> seen;
-  for (ArrayAttr list : {inputs, outputs})
+  SmallVector<ArrayAttr> lists{inputs, outputs};
+  if (phase == Phase::Call) // in every step they are at hand
+    lists.push_back(op->getAttrOfType<ArrayAttr>("params"));
+  for (ArrayAttr list : lists)
     for (auto slot : list.getAsRange<SlotAttr>())
       if (seen.insert(slot.getTensor()).second)
         add(text.numbers, elements(tensor(slot.getTensor())));

@@ -7,6 +7,8 @@
 
 #include "Analysis/Hoisting.h"
 
+#include "llvm/ADT/SetOperations.h"
+
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::rnn;
@@ -244,7 +246,8 @@ Value Hoisting::reducedEnd(Operation* reduction) const {
       continue;
     Value value = op->getResult(0);
     bool reads = llvm::any_of(op->getOperands(), [&](Value v) { return small.contains(v); });
-    if (reads && onState.contains(value) == onState.contains(sum) && dimsOf(value) == dimsOf(sum))
+    if (reads && onState.contains(value) == onState.contains(sum) &&
+        ofParams.contains(value) == ofParams.contains(sum) && dimsOf(value) == dimsOf(sum))
       small.insert(value);
   }
   Value end;
@@ -262,19 +265,21 @@ void Hoisting::need(Value value, Phase phase, ProductForm product) {
   arrays_.insert({value, {phase, false, product}});
 }
 
+Phase Hoisting::phaseOf(Value value) const {
+  return ofParams.contains(value)  ? Phase::Call
+         : onState.contains(value) ? Phase::After
+                                   : Phase::Before;
+}
+
 /// What a product multiplies is an array: the caller's, or one of its own.
 void Hoisting::addOperand(Value value) {
   if (!isLeaf(value) && !newState.contains(value) && !arrays_.count(value))
-    need(value, ofParams.contains(value)  ? Phase::Call
-                : onState.contains(value) ? Phase::After
-                                          : Phase::Before);
+    need(value, phaseOf(value));
 }
 
 void Hoisting::addContraction(Operation* op) {
   Value value = op->getResult(0);
-  Phase phase = ofParams.contains(value)  ? Phase::Call
-                : onState.contains(value) ? Phase::After
-                                          : Phase::Before;
+  Phase phase = phaseOf(value);
   ProductForm form = productForm(op);
   if (form.sequence) {
     value = biasedSum(form, op);
@@ -285,7 +290,55 @@ void Hoisting::addContraction(Operation* op) {
   need(form.sequence ? value : reducedEnd(op), phase, form);
 }
 
+/// What sums, products and truth values are made of: the functions in a value of params.
+llvm::DenseSet<Value> Hoisting::functionsIn(Value value) const {
+  llvm::DenseSet<Value> found, seen;
+  SmallVector<Value> todo{value};
+  while (!todo.empty()) {
+    Value next = todo.pop_back_val();
+    if (!functions.contains(next) || !seen.insert(next).second)
+      continue;
+    auto unary = next.getDefiningOp<UnaryOp>();
+    auto binary = next.getDefiningOp<BinaryOp>();
+    if (cast<ArrayType>(next.getType()).isBool() || (unary && unary.getKind() == UnaryKind::Neg) ||
+        (binary &&
+         llvm::is_contained({BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul}, binary.getKind())))
+      llvm::append_range(todo, next.getDefiningOp()->getOperands());
+    else
+      found.insert(next);
+  }
+  return found;
+}
+
+/// The largest parts that are of params alone, where they hold a function. Of two that are made of
+/// the same functions, or one of some of the other's, the functions alone: `-a`, `1 - a` and `a` in
+/// the recurrence show what they have in common, three arrays would not. Nor are truth values
+/// arrays.
+llvm::DenseSet<Value> Hoisting::onceACall() const {
+  SmallVector<std::pair<Value, llvm::DenseSet<Value>>> parts;
+  for (Operation& op : step)
+    if (op.getNumResults() && ofParams.contains(op.getResult(0)) &&
+        functions.contains(op.getResult(0)) && llvm::any_of(op.getUsers(), [&](Operation* user) {
+          return user->getNumResults() == 0 || !ofParams.contains(user->getResult(0));
+        }))
+      parts.push_back({op.getResult(0), functionsIn(op.getResult(0))});
+  llvm::DenseSet<Value> once;
+  for (auto& [value, own] : parts) {
+    bool isAlone = !cast<ArrayType>(value.getType()).isBool() &&
+                   llvm::none_of(parts, [&, &value = value, &own = own](auto& other) {
+                     return other.first != value && (llvm::set_is_subset(own, other.second) ||
+                                                     llvm::set_is_subset(other.second, own));
+                   });
+    if (isAlone)
+      once.insert(value);
+    else
+      once.insert(own.begin(), own.end());
+  }
+  return once;
+}
+
 void Hoisting::listArrays() {
+  llvm::DenseSet<Value> once = onceACall();
   for (Operation& op : step) {
     if (op.getNumResults() == 0)
       continue;
@@ -293,11 +346,7 @@ void Hoisting::listArrays() {
     bool movable = !onState.contains(value) || after.contains(value);
     if (movable && isa<MatmulOp, ReduceOp>(op) && isDear(&op) && !op.use_empty())
       addContraction(&op);
-    // The largest part that is of params alone, where it holds a function.
-    if (ofParams.contains(value) && functions.contains(value) && !arrays_.count(value) &&
-        llvm::any_of(op.getUsers(), [&](Operation* user) {
-          return user->getNumResults() == 0 || !ofParams.contains(user->getResult(0));
-        }))
+    if (once.contains(value) && !arrays_.count(value))
       need(value, Phase::Call);
   }
   // What stages behind the step read of it, unless a state holds it.
@@ -319,4 +368,11 @@ void Hoisting::listArrays() {
   }
   for (auto& [value, array] : arrays_)
     array.byStep = isOfStep(value);
+  // In the order of the equations: what becomes of a reduction may read another one's array.
+  auto ordered = arrays_.takeVector();
+  llvm::sort(ordered, [](const auto& a, const auto& b) {
+    return a.first.getDefiningOp()->isBeforeInBlock(b.first.getDefiningOp());
+  });
+  for (auto& entry : ordered)
+    arrays_.insert(std::move(entry));
 }

@@ -45,17 +45,18 @@ public:
   /// The state whose new value this is, null where it is none's.
   rnn::StateOp stateSetTo(mlir::Value value) const { return newState.lookup(value); }
   bool dependsOnState(mlir::Value value) const { return onState.contains(value); }
-  bool isAfter(mlir::Value value) const { return after.contains(value); }
-  bool isOfParams(mlir::Value value) const { return ofParams.contains(value); }
 
 private:
   void classify();
   void moveContractionsBehind();
   void moveOutputs();
   void markAfter(mlir::Operation* op);
+  llvm::DenseSet<mlir::Value> functionsIn(mlir::Value value) const;
+  llvm::DenseSet<mlir::Value> onceACall() const;
   void listArrays();
   void addContraction(mlir::Operation* op);
   void addOperand(mlir::Value value);
+  rnn::Phase phaseOf(mlir::Value value) const;
   void need(mlir::Value value, rnn::Phase phase, ProductForm product = {});
   ProductForm productForm(mlir::Operation* op) const;
   mlir::Value reducedEnd(mlir::Operation* reduction) const;

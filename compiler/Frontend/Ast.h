@@ -117,6 +117,7 @@ struct Cell {
   std::vector<Hint> hints;
   std::vector<Setting> settings;
   std::vector<llvm::StringRef> lost; // names on lines that made no sense: perhaps declared there
+  bool unclosed = false;             // the text ends, or another cell begins, before its end
 };
 
 struct File {

@@ -93,20 +93,21 @@ void CellBuilder::set(const Equation& eq, Declared& declared, Value value) {
   rnn::SetStateOp::create(builder, loc, eq.name, value);
 }
 
-/// Every state and output has its equation, and there is a state at all.
+/// Every state and output has its equation, and there is a state at all. What an unclosed cell
+/// lacks may be in what it lacks.
 void CellBuilder::checkStates() {
   bool any = false;
   for (const Declaration& decl : cell.declarations) {
     any |= decl.kind == Declaration::State;
     std::string id = decl.name.str();
-    if (isWritten(decl) && !decl.broken && !equations.isDefined(decl.name) &&
+    if (isWritten(decl) && !decl.broken && !cell.unclosed && !equations.isDefined(decl.name) &&
         !scope.isLost(decl.name))
       error(decl.span, "RNN0120",
             std::string("the ") + (decl.kind == Declaration::State ? "state" : "output") + " '" +
                 id + "' has no equation",
             "write " + id + "[t] = ...");
   }
-  if (!any && scope.lost.empty())
+  if (!any && scope.lost.empty() && !cell.unclosed)
     error(cell.span, "RNN0126", "the cell has no state: nothing is carried from step to step",
           "declare one, state h : [...] = 0, and give it an equation h[t] = ...");
 }

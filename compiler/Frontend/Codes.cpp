@@ -133,11 +133,13 @@ constexpr CodeText kCodes[] = {
      "element. The items of an index belong to the last axes: of R : [heads, k, k], R[0] is "
      "[heads, k]."},
     {"RNN0210", "complex and real mixed",
-     "Arithmetic, exp, where, sum, mean, '@' and parts of arrays take complex numbers; everything "
-     "else takes real\n"
-     "ones: re(z), im(z), abs(z), arg(z). There is no order, so none can be compared. A real value "
-     "becomes\n"
-     "complex where it meets one; the other way round it never does."},
+     "Arithmetic, exp, abs, where, sum, mean, norm, '@' and parts of arrays take complex numbers; "
+     "everything\n"
+     "else takes real ones: re(z), im(z), abs(z), arg(z). There is no order, so none can be "
+     "compared. A power\n"
+     "is a whole number from -8 to 8. A real value becomes complex where it meets a complex one, "
+     "never the\n"
+     "other way round. A complex state begins at 0 or as a complex param."},
     {"RNN0301", "a state too many steps back",
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"

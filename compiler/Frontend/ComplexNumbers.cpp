@@ -42,15 +42,21 @@ Value EquationBuilder::part(Location loc, PartKind kind, Value x) {
   return kind == PartKind::Re ? x : number(loc, 0);
 }
 
-/// The root of the sum of squares; as for a norm, its derivative at zero is 0.
+/// The larger part is taken out of the root, so that no square overflows or vanishes. Where that
+/// makes NaN of zeros or infinities their sum is right; its derivative at zero is 0.
 Value EquationBuilder::magnitude(Span at, Value x) {
   Location loc = location(at);
-  Value re = part(loc, PartKind::Re, x), im = part(loc, PartKind::Im, x);
-  Value left = binary(at, BinaryKind::Mul, {re, at}, {re, at});
-  Value right = binary(at, BinaryKind::Mul, {im, at}, {im, at});
-  Value sum = binary(at, BinaryKind::Add, {left, at}, {right, at});
-  Value positive = compare(at, ">", {sum, at}, {number(loc, 0), at});
-  return where(at, {positive, at}, {unary(loc, UnaryKind::Sqrt, sum), at}, {sum, at});
+  Operand re{unary(loc, UnaryKind::Abs, part(loc, PartKind::Re, x)), at};
+  Operand im{unary(loc, UnaryKind::Abs, part(loc, PartKind::Im, x)), at};
+  Operand isWide{compare(at, ">=", re, im), at};
+  Operand large{where(at, isWide, re, im), at}, small{where(at, isWide, im, re), at};
+  Operand ratio{binary(at, BinaryKind::Div, small, large), at}, one{number(loc, 1), at};
+  Operand square{binary(at, BinaryKind::Mul, ratio, ratio), at};
+  Value sum = binary(at, BinaryKind::Add, one, square);
+  Operand root{unary(loc, UnaryKind::Sqrt, sum), at};
+  Operand size{binary(at, BinaryKind::Mul, large, root), at};
+  Operand limit{binary(at, BinaryKind::Add, large, small), at};
+  return where(at, {compare(at, "<=", ratio, one), at}, size, limit);
 }
 
 Value EquationBuilder::argument(Span at, Value x) {
@@ -90,8 +96,14 @@ Value EquationBuilder::power(Span at, Operand base, Operand exponent) {
   constexpr double kLargest = 8;
   if (kindOf({base, exponent}) == rnn::Kind::Real)
     return binary(at, BinaryKind::Pow, base, exponent);
-  if (!real(exponent) || !numeric(base))
+  if (!numeric(exponent) || !numeric(base))
     return {};
+  if (typeOf(exponent.value).isComplex()) {
+    error(exponent.span, "RNN0210",
+          "'" + text(exponent.span) + "' is complex, and a power is a real number",
+          "of a positive a, write exp(z * log(a))");
+    return {};
+  }
   std::optional<double> n = constantOf(exponent.value);
   if (!n || *n != std::floor(*n) || std::fabs(*n) > kLargest) {
     error(exponent.span, "RNN0210", "the power of a complex number is a whole number from -8 to 8",

@@ -101,9 +101,11 @@ bool CellBuilder::startFrom(Declared& param, const Node& at, Declared& into) {
   if (param.broken)
     return false;
   if (param.type.getKind() != into.type.getKind()) {
+    const char *own = into.type.isComplex() ? "complex" : "real",
+               *other = into.type.isComplex() ? "real" : "complex";
     error(at.span, "RNN0210",
-          "'" + into.decl->name.str() + "' and '" + at.text.str() +
-              "', its value before the first step, are one complex and one real",
+          "'" + into.decl->name.str() + "' is " + own + ", but '" + at.text.str() +
+              "', its value before the first step, is " + other,
           "declare both alike");
     return false;
   }
@@ -130,8 +132,13 @@ bool CellBuilder::start(const Declaration& decl, Declared& into) {
     known->second = evaluateConstant(value, scope, diagnostics);
   into.constant = known->second.value_or(0);
   if (decl.complex && into.constant != 0) {
-    error(decl.span, "RNN0210", "'" + decl.name.str() + "' is complex and starts at 0",
-          "a caller can pass another start");
+    std::string id = decl.name.str();
+    if (decl.kind == Declaration::State)
+      error(decl.span, "RNN0210", "'" + id + "' is complex and begins at 0 or as a param",
+            "declare a complex param for it: state " + id + " : complex [...] = " + id + "0");
+    else
+      error(decl.span, "RNN0210", "'" + id + "' is complex and is 0 before the first step",
+            "leave out the '=' and what follows");
     return false;
   }
   return known->second.has_value();
@@ -170,8 +177,10 @@ void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
 }
 
 void CellBuilder::declare(const Declaration& decl) {
-  if (!checkFree(decl, scope, diagnostics))
+  if (!checkFree(decl, scope, diagnostics)) {
+    scope.lost.insert(decl.name); // its uses are silent
     return;
+  }
   Declared declared{&decl, {}, 0, false, decl.broken};
   if (!declared.broken) {
     bool scalar = decl.kind == Declaration::DimDecl || decl.kind == Declaration::Const;

@@ -402,7 +402,9 @@ bool ExpressionParser::axis() {
                   cursor.text(token).find_first_not_of("0123456789") == StringRef::npos;
   if (!isNumber && (isNegative || token.kind != Token::Name))
     return fail(cursor.span(), "expected the name of an axis, or its number");
-  stack.back().node.axis = cursor.source.slice(begin, token.offset + token.length);
+  stack.back().node.axis =
+      StringRef(cursor.source.text)
+          .substr(begin - cursor.source.base, token.offset + token.length - begin);
   ++cursor.at;
   return cursor.isSign(")") || fail(cursor.span(), "expected ')' after the axis");
 }

@@ -471,19 +471,26 @@ bool Parser::cellItem(Cell& cell) {
 /// Up to the cell's '}', which is consumed; or to a line that begins another cell.
 void Parser::cellItems(Cell& cell) {
   Span brace{cursor.tokens[cursor.at - 1].offset, 1};
+  bool told = truncated; // why the text ends here
   while (true) {
     skipNewlines();
     if (cursor.accept("}"))
       return;
     bool next = cursor.isName("cell") && cursor.peek().first && !cursor.isSign("=", 1);
     if (atEnd() || next) {
-      if (!truncated)
+      if (!told)
         cursor.error(brace, "RNN0102", "this cell is never closed", "end it with '}'");
+      cell.unclosed = true;
       return;
     }
     size_t from = cursor.at, equations = cell.equations.size();
-    if (!cellItem(cell))
+    if (!cellItem(cell)) {
+      size_t ahead = 0;
+      while (cursor.peek(ahead).kind == Token::Newline)
+        ++ahead;
+      told |= cursor.peek(ahead).kind == Token::End;
       recover(from, cell.lost, equations == cell.equations.size());
+    }
   }
 }
 
@@ -520,8 +527,8 @@ File Parser::run() {
                    "expected 'cell', 'fn', 'const' or 'import', found " + cursor.found());
     if (!fine) {
       recover(from, file.lost, true);
-      if (cursor.isSign("}"))
-        ++cursor.at;
+      while (cursor.accept("}")) { // a run of them is one mistake
+      }
     }
   }
   file.cells = std::move(cells);

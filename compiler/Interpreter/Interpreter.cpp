@@ -4,10 +4,6 @@
 
 #include "Build.h"
 
-#include "Transforms/LowerComplex.h"
-
-#include "mlir/IR/OwningOpRef.h"
-
 #include <algorithm>
 
 using namespace rnnc;
@@ -23,10 +19,7 @@ Interpreter::~Interpreter() = default;
 Expected<Interpreter> Interpreter::create(rnn::CellOp cell,
                                           const std::map<std::string, int64_t>& dims) {
   auto program = std::make_unique<Program>();
-  mlir::OwningOpRef<rnn::CellOp> real =
-      llvm::cast<rnn::CellOp>(cell->clone()); // complex numbers as pairs
-  lowerComplex(*real);
-  if (Error error = buildProgram(*real, dims, *program))
+  if (Error error = buildProgram(cell, dims, *program))
     return error;
   return Interpreter(std::move(program));
 }

@@ -34,7 +34,8 @@ std::unique_ptr<MLIRContext> rnnc::createContext() {
 static void addArrayPasses(PassManager& passes) {
   passes.addPass(createLowerComplex());
   passes.addPass(createLiftOrder());
-  passes.addPass(createCSEPass()); // x[t] read twice is one input
+  passes.addPass(createTakeOutMinus());
+  passes.addPass(createCSEPass()); // x[t] read twice is one input, sin(a) beside sin(-a) one array
   passes.addPass(createHoist());
 }
 

@@ -197,10 +197,7 @@ Parts ComplexLowering::each(Operation* op) {
     }
     Parts x = partsOf(operand);
     re.push_back(x.re);
-    bool isJoined = isa<ConcatOp>(op); // needs the shape of its own
-    im.push_back(x.im       ? x.im
-                 : isJoined ? stretch(number(0), x.re, cast<ArrayType>(x.re.getType()).getDims())
-                            : number(0));
+    im.push_back(imaginary(x));
   }
   return {cloneFor(op, re), cloneFor(op, im)};
 }

@@ -415,7 +415,8 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
         coupling->warn();
       if (failed(lowerGroup(equations, group, axes, !isDense, type, body)))
         return failure();
-      if (!isDense && coupling) // its Jacobian may have few numbers all the same
+      // The Jacobian may have few numbers all the same.
+      if (!isDense && coupling && isa<newton::SystemOp>(body.back()))
         coupling->attachTo(&body.back());
     }
     return success();

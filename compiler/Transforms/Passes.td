@@ -27,6 +27,16 @@ def LiftOrder : Pass<"lift-order", "::mlir::ModuleOp"> {
   let dependentDialects = ["::rnnc::rnn::RnnDialect"];
 }
 
+def TakeOutMinus : Pass<"take-out-minus", "::mlir::ModuleOp"> {
+  let summary = "Take minus signs out of odd and even functions of params";
+  let description = [{
+    Afterwards values that differ by a sign are made of one function, which CSE makes one op.
+
+    `sin(-a) * cos(-a * r)` becomes `-sin(a) * cos(a * r)`.
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def Hoist : Pass<"hoist", "::mlir::ModuleOp"> {
   let summary = "Move out of the step what depends on no state, and what no state depends on";
   let description = [{

@@ -130,7 +130,7 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   size_t offset = a.size() - b.size();
   for (size_t i = 0; i < b.size(); ++i) {
     DimAttr& dim = dims[offset + i];
-    if (dim.isOne())
+    if (dim.isOne() && !(b[i].isOne() && b[i].getName().empty())) // a name is not lost
       dim = b[i];
     else if (!b[i].isOne() && !dim.matches(b[i]))
       return failure();

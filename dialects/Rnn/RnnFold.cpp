@@ -47,7 +47,7 @@ double rnnc::rnn::evaluate(UnaryKind kind, double x) {
   case UnaryKind::Sigmoid: // exp(-x) overflows to inf for x < -709: the limit 0 is right there,
     return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); // but not the values
   case UnaryKind::Softplus:
-    return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))) + (x - x);
+    return x != x ? x : std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)));
   case UnaryKind::Relu:
     return x > 0 || x != x ? x : 0;
   case UnaryKind::Gelu:

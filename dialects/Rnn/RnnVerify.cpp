@@ -65,7 +65,12 @@ LogicalResult CellOp::verifyRegions() {
     }
     return success();
   };
+  for (auto input : decls<InputOp>())
+    if (cast<ArrayType>(input.getType()).isComplex() && !input.getBefore().isZero())
+      return input.emitOpError("of complex numbers is 0 before the first step");
   for (auto state : decls<StateOp>()) {
+    if (cast<ArrayType>(state.getType()).isComplex() && !state.getInit().isZero())
+      return state.emitOpError("of complex numbers begins at 0, or as a param");
     if (!state.getStart())
       continue;
     auto param = dyn_cast_or_null<ParamOp>(symbols.lookup(*state.getStart()));
@@ -75,6 +80,9 @@ LogicalResult CellOp::verifyRegions() {
     if (!broadcastsTo(from.getDims(), to.getDims()))
       return state.emitOpError() << "start " << from.shapeString() << " does not broadcast to "
                                  << to.shapeString();
+    if (from.getKind() != to.getKind())
+      return state.emitOpError() << "is " << stringifyKind(to.getKind()) << ", its start is "
+                                 << stringifyKind(from.getKind());
   }
   for (Operation& op : getBody().front()) {
     if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, HoistedOp, StageOp, StepOp>(op))
@@ -299,6 +307,8 @@ LogicalResult ConcatOp::verify() {
     auto type = cast<ArrayType>(operand.getType());
     if (type.getRank() != dims.size())
       return emitOpError("operands have as many axes as each other");
+    if (type.getKind() != getType().getKind())
+      return emitOpError() << "operands are all " << stringifyKind(getType().getKind());
     for (auto [axis, dim] : llvm::enumerate(type.getDims())) {
       if (axis == getAxis() && dim.isFree())
         return emitOpError() << "joins an axis of free size: " << dim.str();

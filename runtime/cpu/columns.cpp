@@ -350,6 +350,11 @@ void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite
 }
 
 template <class F>
+void Columns<F>::map(int64_t row, int64_t steps) {
+  shoot(row, steps, nullptr, nullptr, finite_);
+}
+
+template <class F>
 void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
   std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
   run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);

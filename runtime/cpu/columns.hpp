@@ -54,6 +54,8 @@ public:
   /// Runs a kernel over rows row..row+steps-1, in place on `state`. Without `carry` the one without
   /// a Jacobian.
   void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite);
+  /// The same of a system without states.
+  void map(int64_t row, int64_t steps);
 
   /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
   void jacobian(int64_t row, const F* start, F* carry);

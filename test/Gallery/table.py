@@ -38,7 +38,7 @@ def row(examples, name):
     columns = [f"[{cell.note}](../examples/{name}.rnn)",
                joined("all" if not system.get("carry") and system["structure"] == "dense" else str(len(system["states"]))
                       for system in systems),
-               joined(re.sub(r" \(.*\)", "", system["structure"]) + (", constant" if system.get("constant") else "")
+               joined(re.sub(r" \(.*\)|:.*", "", system["structure"]) + (", constant" if system.get("constant") else "")
                       for system in systems),
                joined(str(system.get("carry") or "-") for system in systems),
                joined("yes" if system.get("linear") else "no" for system in systems)]

@@ -3,14 +3,12 @@ plain loops, element by element.
 
 usage: arrays.py draw|compare FOLDER
 """
-import array
 import math
 import random
-import struct
 import sys
 
 sys.dont_write_bytecode = True
-import dense
+import npz
 
 BATCH, TIME, D, K, HEADS, M = 2, 9, 3, 4, 3, 2
 SHAPES = {
@@ -29,8 +27,7 @@ def nested(shape, numbers):
 
 
 def load(path):
-    arrays = dense.read(path)
-    return {name: nested(shape, struct.unpack(f"<{len(data) // 4}f", data)) for name, (shape, data) in arrays.items()}
+    return {name: nested(shape, numbers) for name, (shape, numbers) in npz.read(path, "f").items()}
 
 
 def near(got, want, where):
@@ -79,8 +76,8 @@ folder = sys.argv[2]
 for cell, shapes in SHAPES.items():
     if sys.argv[1] == "draw":
         random.seed(cell)
-        dense.write(f"{folder}/{cell}.npz", {
-            name: (shape, array.array("f", [random.gauss(0, 1) for _ in range(math.prod(shape))]))
-            for name, shape in shapes.items()})
+        npz.write(f"{folder}/{cell}.npz", {
+            name: (shape, [random.gauss(0, 1) for _ in range(math.prod(shape))])
+            for name, shape in shapes.items()}, "f")
     else:
         {"rotated": rotated, "memory": memory}[cell](load(f"{folder}/{cell}.npz"), load(f"{folder}/{cell}-out.npz"))

@@ -1,41 +1,27 @@
 """Draws the arguments of complex.rnn's cells, and compares their results with the equations in
 Python's complex numbers.
 
-usage: complex.py draw|compare FOLDER
+usage: complex.py draw FOLDER
+       complex.py compare FOLDER ENDING f|d TOLERANCE     of CELL-ENDING.npz, relative, |a - b| / (1 + |b|)
 """
-import array
 import cmath
 import math
 import random
-import struct
 import sys
 
 sys.dont_write_bytecode = True
-import dense
+import npz
 
 BATCH, TIME, N = 2, 12, 3
 SHAPES = {  # of complex arrays, and of real ones
     "Lru": ({"u": (BATCH, TIME, N)}, {"nu": (N,), "theta": (N,)}),
     "Every": ({"u": (BATCH, TIME, N), "w": (N,)}, {"x": (BATCH, TIME, N)}),
     "Matrix": ({"W": (2, 2)}, {"x": (BATCH, TIME, 2)}),
+    "Start": ({"u": (BATCH, TIME, N), "s0": (N,), "g": ()}, {}),
 }
 
 
-def load(path):
-    arrays = {}
-    for name, (shape, data) in dense.read(path).items():
-        numbers = struct.unpack(f"<{len(data) // 4}f", data)
-        if len(numbers) == 2 * math.prod(shape):
-            numbers = [complex(*numbers[i:i + 2]) for i in range(0, len(numbers), 2)]
-        arrays[name] = list(numbers)
-    return arrays
-
-
-def near(got, want, where):
-    assert abs(got - want) <= 2e-5 * (1 + abs(want)), (where, got, want)
-
-
-def lru(given, got):
+def lru(given, near):
     for b in range(BATCH):
         for i in range(N):
             s = 0j
@@ -43,10 +29,10 @@ def lru(given, got):
             for t in range(TIME):
                 at = (b * TIME + t) * N + i
                 s = eigen * s + math.sqrt(1 - abs(eigen) ** 2) * given["u"][at]
-                near(got["s"][at], s, ("s", at))
+                near("s", at, s)
 
 
-def every(given, got):
+def every(given, near):
     for b in range(BATCH):
         for i in range(N):
             s, w = 0j, given["w"][i]
@@ -56,12 +42,12 @@ def every(given, got):
                 z = s / (2 + w) + 0.5 * given["u"][at].conjugate()
                 q = cmath.exp(0.1 * (z if x > 0 else -z)) - 1
                 s = 0.4 * (q ** 2 + complex(x, 1) / (q + 3) - x)
-                near(got["s"][at], s, ("s", at))
-                near(got["y"][at], (s + 2) ** -2, ("y", at))
-                near(got["r"][at], abs(s) + cmath.phase(s + 2) + s.real - s.imag, ("r", at))
+                near("s", at, s)
+                near("y", at, (s + 2) ** -2)
+                near("r", at, abs(s) + cmath.phase(s + 2) + s.real - s.imag)
 
 
-def matrix(given, got):
+def matrix(given, near):
     W = given["W"]
     for b in range(BATCH):
         s = [0j, 0j]
@@ -71,18 +57,53 @@ def matrix(given, got):
             joined = [s[1], x[0]]
             s = [0.3 * (W[i] * joined[0] + W[2 + i] * joined[1]) + x[i] for i in range(2)]
             for i in range(2):
-                near(got["s"][2 * at + i], s[i], ("s", at, i))
-            near(got["y"][at], (s[0] + s[1]) * (s[0] * x[1] + s[1] * x[1]) / 2, ("y", at))
+                near("s", 2 * at + i, s[i])
+            near("y", at, (s[0] + s[1]) * (s[0] * x[1] + s[1] * x[1]) / 2)
 
 
-folder = sys.argv[2]
-for cell, (pairs, reals) in SHAPES.items():
-    normal = lambda count: array.array("f", [random.gauss(0, 0.5) for _ in range(count)])
-    if sys.argv[1] == "draw":
+def start(given, near):
+    u, (g,) = given["u"], given["g"]
+    for b in range(BATCH):
+        s, earlier, c = list(given["s0"]), list(given["s0"]), [0j] * N
+        for t in range(TIME):
+            at = (b * TIME + t) * N
+            delayed = u[at - N:at] if t else [0j] * N
+            c = [0.5 * z * cmath.rect(1, 0.3) + v for z, v in zip(c, delayed)]
+            s, earlier = [0.3 * g * s[i] - 0.2 * earlier[i] + c[i].conjugate() + 0.1 for i in range(N)], s
+            for i in range(N):
+                near("s", at + i, s[i])
+                near("y", at + i, s[i].real)
+            size = math.sqrt(sum(abs(z) ** 2 for z in s))
+            near("r", b * TIME + t, size + abs(sum(s)))
+
+
+def draw(folder):
+    for cell, (pairs, reals) in SHAPES.items():
         random.seed(cell)
-        arrays = {name: (shape, normal(2 * math.prod(shape)), "<c8") for name, shape in pairs.items()}
-        arrays |= {name: (shape, normal(math.prod(shape))) for name, shape in reals.items()}
-        dense.write(f"{folder}/{cell}.npz", arrays)
-    else:
-        check = {"Lru": lru, "Every": every, "Matrix": matrix}[cell]
-        check(load(f"{folder}/{cell}.npz"), load(f"{folder}/{cell}-out.npz"))
+        normal = lambda: random.gauss(0, 0.5)
+        arrays = {name: (shape, [complex(normal(), normal()) for _ in range(math.prod(shape))])
+                  for name, shape in pairs.items()}
+        arrays |= {name: (shape, [normal() for _ in range(math.prod(shape))]) for name, shape in reals.items()}
+        npz.write(f"{folder}/{cell}.npz", arrays)
+    shape, u = npz.read(folder + "/Every.npz")["u"]
+    npz.write(folder + "/pairs.npz", {"u": (shape + (2,), [part for z in u for part in (z.real, z.imag)])})
+    npz.write(folder + "/real.npz", {"u": (shape, [z.real for z in u])})
+    npz.write(folder + "/x.npz", {"x": (shape, u)})
+
+
+def compare(folder, ending, kind, tolerance):
+    for cell, check in (("Lru", lru), ("Every", every), ("Matrix", matrix), ("Start", start)):
+        given = {name: numbers for name, (_, numbers) in npz.read(f"{folder}/{cell}.npz").items()}
+        got = npz.read(f"{folder}/{cell}-{ending}.npz", kind)
+
+        def near(name, at, want):
+            found = got[name][1][at]
+            assert abs(found - want) <= tolerance * (1 + abs(want)), (cell, name, at, found, want)
+
+        check(given, near)
+
+
+if sys.argv[1] == "draw":
+    draw(sys.argv[2])
+else:
+    compare(*sys.argv[2:5], float(sys.argv[5]))

@@ -2,15 +2,13 @@
 
 usage: delays.py draw|compare FILE
 """
-import array
-import struct
 import sys
 
 sys.dont_write_bytecode = True
-import dense
+import npz
 
 if sys.argv[1] == "draw":
-    dense.write(sys.argv[2], {name: ((1,), array.array("f", [value])) for name, value in (("f", 8), ("f_back1", 5))})
+    npz.write(sys.argv[2], {"f": ((1,), [8]), "f_back1": ((1,), [5])}, "f")
 else:
-    found = {name: list(struct.unpack(f"<{len(data) // 4}f", data)) for name, (_, data) in dense.read(sys.argv[2]).items()}
+    found = {name: list(numbers) for name, (_, numbers) in npz.read(sys.argv[2], "f").items()}
     assert [13, 21, 34, 55] in found.values(), found

@@ -1,5 +1,5 @@
 """The cell Projected of hoist.rnn, written another way: draws its arguments, and compares what rnnc
-made of them. NumPy's file format, written and read without NumPy.
+made of them.
 
 usage: hoist.py draw|compare FOLDER
 """
@@ -7,7 +7,7 @@ import math
 import random
 import sys
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
+sys.dont_write_bytecode = True
 import npz
 
 B, T, D, M, P = 2, 40, 21, 17, 5

@@ -2,18 +2,12 @@
 
 usage: starts.py draw|compare|given|compare-given FILE
 """
-import array
-import struct
 import sys
 
 sys.dont_write_bytecode = True
-import dense
+import npz
 
 V, R, GIVEN = [1, 2, 4], [8, -8], [3, 5, 7, 9, 11, 13]
-
-
-def numbers(values):
-    return array.array("f", values)
 
 
 def near(found, expected):
@@ -22,13 +16,11 @@ def near(found, expected):
 
 what, path = sys.argv[1:]
 if what == "draw":
-    dense.write(path, {"v0": ((3,), numbers(V)), "r0": ((2, 1), numbers(R))})
+    npz.write(path, {"v0": ((3,), V), "r0": ((2, 1), R)}, "f")
 elif what == "given":
-    dense.write(path, {"v": ((2, 2, 3), numbers(GIVEN + GIVEN))})
+    npz.write(path, {"v": ((2, 2, 3), GIVEN + GIVEN)}, "f")
 else:
-    arrays = {}
-    for name, (shape, data) in dense.read(path).items():
-        arrays[name] = (shape, struct.unpack(f"<{len(data) // 4}f", data))
+    arrays = npz.read(path, "f")
     start = (V + V) * 2 if what == "compare" else GIVEN * 2
     steps = lambda batch, factor: [x * factor for x in start[batch * 6 : batch * 6 + 6]]
     sequence = next(values for name, (shape, values) in arrays.items() if name.startswith("v") and shape == (2, 3, 2, 3))

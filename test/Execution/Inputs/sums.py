@@ -2,24 +2,13 @@
 
 usage: sums.py ARRAYS.npz (float64, C order)
 """
-import ast
-import struct
 import sys
-import zipfile
 
+sys.dont_write_bytecode = True
+import npz
 
-def read(archive, name):
-    data = archive.read(name + ".npy")
-    length = struct.unpack("<H", data[8:10])[0]
-    header = ast.literal_eval(data[10:10 + length].decode())
-    assert header["descr"] == "<f8" and not header["fortran_order"], header
-    values = data[10 + length:]
-    return header["shape"], struct.unpack(f"<{len(values) // 8}d", values)
-
-
-with zipfile.ZipFile(sys.argv[1]) as archive:
-    (batch, time, d), h = read(archive, "h")
-    shape, z = read(archive, "z")
+arrays = npz.read(sys.argv[1])
+((batch, time, d), h), (shape, z) = arrays["h"], arrays["z"]
 assert shape == (batch, time) and time > 0 and any(h), (shape, batch, time)
 for i, got in enumerate(z):
     want = h[i * d]

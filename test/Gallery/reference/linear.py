@@ -87,14 +87,14 @@ def lru(draw, time):
 def s5(draw, time):
     """Discretised by the exponential of the whole matrix, and stepped with real pairs."""
     n, m = 3, 2
-    given = {"u": draw.normal(BATCH, time, m), "lambda_re": draw.normal(n, scale=0.3, mean=-1),
-             "lambda_im": draw.uniform(0.5, 6, n), "log_step": draw.uniform(-3, -1, n), "B": draw.complex(n, m),
+    given = {"u": draw.normal(BATCH, time, m), "log_decay": draw.normal(n, scale=0.3, mean=-1),
+             "frequency": draw.uniform(0.5, 6, n), "log_step": draw.uniform(-3, -1, n), "B": draw.complex(n, m),
              "C": draw.complex(m, n), "D": draw.normal(m)}
     y = sequences(m, time=time)
     s_all = sequences(n, time=time) + 0j
     for b in range(BATCH):
         for i in range(n):
-            re, im = -np.exp(given["lambda_re"][i]), given["lambda_im"][i]
+            re, im = -np.exp(given["log_decay"][i]), given["frequency"][i]
             system = np.zeros((2 + m, 2 + m))
             system[:2, :2] = [[re, -im], [im, re]]
             system[:2, 2:] = [given["B"][i].real, given["B"][i].imag]

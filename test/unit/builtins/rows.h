@@ -23,7 +23,11 @@ const std::vector<Row>& derivativeRows();
 const std::vector<Row>& limitRows();
 
 /// How the call is written with the arguments a, b, c; "name(a, b)" where it is nothing special.
+/// The complex number of "re", "exp z" and the like is a + ib, and what is looked at a part of
+/// theirs.
 std::string callText(const std::string& function, size_t arguments);
+/// Whether the arguments are vectors; those of the rows have one element.
+bool takesVectors(const std::string& function);
 /// Whether a row's arguments are the elements along one axis. min and max are both: their rows as
 /// reductions are called "min of" and "max of".
 bool isReduction(const std::string& function);

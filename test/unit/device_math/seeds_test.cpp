@@ -15,6 +15,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 using namespace device_math;
 using namespace elementary;
@@ -61,12 +62,19 @@ TEST(Seeds, ReciprocalRootIsRoundedCorrectlyButForFiveArguments) {
   EXPECT_EQ(exceptions, 5);
 }
 
-/// Functions that are made of approximate reciprocals: the same bits with disturbed ones.
+/// Functions that are made of approximate reciprocals: the same bits with disturbed ones, but for a
+/// few arguments, counted over all patterns, that divide by a number whose mantissa is all ones.
 TEST(Seeds, FunctionsOfSinglePrecisionHaveTheSameBits) {
-  for (const char* name : {"tanh", "sigmoid", "tan", "atan"}) {
+  struct Row {
+    const char* name;
+    int exceptions;
+  };
+  for (auto [name, exceptions] :
+       {Row{"tanh", 2}, Row{"sigmoid", 3}, Row{"tan", 0}, Row{"atan", 2}}) {
     Map<float> exact = mapsOf(polynomial(), name).f32;
     Map<float> disturbed = mapsOf(disturbedPolynomial(), name).f32;
-    std::atomic<int64_t> different = 0, first = -1;
+    std::atomic<int> different = 0, far = 0;
+    std::atomic<uint32_t> last = 0;
     forPatterns([&](const float* x, int64_t n) {
       std::vector<float> a(n), b(n);
       exact(x, x, a.data(), n);
@@ -74,11 +82,16 @@ TEST(Seeds, FunctionsOfSinglePrecisionHaveTheSameBits) {
       for (int64_t i = 0; i < n; ++i)
         if (std::memcmp(&a[i], &b[i], 4) != 0 && !(std::isnan(a[i]) && std::isnan(b[i]))) {
           ++different;
-          first = std::bit_cast<uint32_t>(x[i]);
+          far += std::nextafter(a[i], b[i]) != b[i];
+          last = std::bit_cast<uint32_t>(x[i]);
         }
     });
-    EXPECT_EQ(different, 0) << name << " of "
-                            << std::bit_cast<float>(static_cast<uint32_t>(first.load()));
+    SCOPED_TRACE(std::string(name) + " of " + std::to_string(std::bit_cast<float>(last.load())));
+    EXPECT_EQ(far, 0);
+    if (soak())
+      EXPECT_EQ(different, exceptions);
+    else
+      EXPECT_LE(different, exceptions);
   }
 }
 

@@ -3,8 +3,8 @@
 // every access to global memory; so all units of an example agree with its sequential one.
 #pragma once
 
-#include "call.hpp"
 #include "harness.hpp"
+#include "launch_call.hpp"
 
 #include "rnn/math.cuh"
 
@@ -111,34 +111,6 @@ void check_jacobian_of(Cell<real, math>*) {
   using twice = Cell<double, rnn::polynomial<double>>;
   if constexpr (requires { typename twice::entries; })
     check_jacobian<twice>();
-}
-
-/// Launches an entry with a call's arrays.
-template <class Cell, class Policy, class Args, void (*entry)(Args)>
-std::string run(const Call& call) {
-  Args args{};
-  const auto bind = [](auto& slot, const Place& place) {
-    slot.data = place.data;
-    std::copy(place.strides.begin(), place.strides.end(), slot.stride);
-  };
-  args.batch = call.batch;
-  args.time = call.time;
-  args.tolerance = call.tolerance;
-  std::copy(call.lanes.begin(), call.lanes.end(), args.lanes);
-  for (size_t i = 0; i < call.states.size(); ++i) {
-    bind(args.state[i].initial, call.states[i].initial);
-    bind(args.state[i].final, call.states[i].final);
-    bind(args.state[i].sequence, call.states[i].sequence);
-    args.state[i].fill = call.states[i].fill;
-  }
-  for (size_t i = 0; i < call.inputs.size(); ++i)
-    bind(args.input[i], call.inputs[i]);
-  for (size_t i = 0; i < call.params.size(); ++i)
-    bind(args.param[i], call.params[i]);
-  for (size_t i = 0; i < call.outputs.size(); ++i)
-    bind(args.output[i], call.outputs[i]);
-  constexpr auto bytes = rnn::forward_shape<Cell, Policy>().bytes(sizeof(typename Cell::scalar));
-  return host_cuda::launch({}, 1, dim3(Policy::lanes, Policy::chunks), bytes, entry, args).error;
 }
 
 struct Registered {

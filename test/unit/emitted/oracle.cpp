@@ -8,9 +8,11 @@
 #include "rnnc/Frontend.h"
 #include "rnnc/Interpreter.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <cmath>
 #include <cstring>
@@ -43,6 +45,28 @@ Cell findCell(mlir::ModuleOp module, llvm::StringRef system) {
     if (system.starts_with((cell.getSymName() + "_").str()))
       return cell;
   return {};
+}
+
+/// What a unit of CUDA computes is the step alone: makes of its stages' arrays, which a caller has
+/// to give, inputs and params, and of what is left for stages behind it, outputs.
+void takeStep(rnn::CellOp cell) {
+  llvm::StringSet<> set;
+  for (auto output : cell.getStep().getBody().front().getOps<rnn::SetOutputOp>())
+    set.insert(output.getName());
+  for (mlir::Operation& op : llvm::make_early_inc_range(cell.getBody().front())) {
+    auto hoisted = llvm::dyn_cast<rnn::HoistedOp>(op);
+    auto output = llvm::dyn_cast<rnn::OutputOp>(op);
+    mlir::OpBuilder at(&op);
+    if (hoisted && set.contains(hoisted.getSymName()))
+      rnn::OutputOp::create(at, op.getLoc(), hoisted.getSymNameAttr(), hoisted.getTypeAttr());
+    else if (hoisted && hoisted.getPhase() == rnn::Phase::Before)
+      rnn::InputOp::create(at, op.getLoc(), hoisted.getSymNameAttr(), hoisted.getTypeAttr(),
+                           at.getF64FloatAttr(0));
+    else if (hoisted && hoisted.getPhase() == rnn::Phase::Call)
+      rnn::ParamOp::create(at, op.getLoc(), hoisted.getSymNameAttr(), hoisted.getTypeAttr());
+    if (hoisted || llvm::isa<rnn::StageOp>(op) || (output && !set.contains(output.getSymName())))
+      op.erase();
+  }
 }
 
 } // namespace
@@ -80,7 +104,10 @@ bool Oracle::State::load(const std::string& file) {
   auto module = parseToRnn(*context, options, engine);
   if (!module)
     return false;
+  if (!hoistStages(*module))
+    return false;
   rnn::CellOp cell = findCell<rnn::CellOp>(*module, system);
+  takeStep(cell);
   for (auto dim : cell.decls<rnn::DimDeclOp>())
     if (auto size = kSizes.find(dim.getSymName().str()); size != kSizes.end())
       dims[size->first] = file.ends_with("dense.rnn") ? kDenseStates : size->second;

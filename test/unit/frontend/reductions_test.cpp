@@ -96,6 +96,7 @@ TEST(Reductions, OfOneElement) {
     EXPECT_EQ(value(std::string(function) + "(x[t])", "[r]", x), x) << function;
   EXPECT_EQ(value("norm(x[t])", "[r]", x), (Doubles{3, 400}));
   EXPECT_EQ(value("softmax(x[t])", "[r, k]", x), (Doubles{1, 1}));
+  EXPECT_EQ(value("sum(softmax(x[t]), axis = k)", "[r]", x), (Doubles{1, 1})); // keeps its name
 }
 
 TEST(Reductions, MaxAndMinOfTwoArgumentsCompare) {

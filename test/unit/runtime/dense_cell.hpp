@@ -66,12 +66,12 @@ struct DenseTable {
   const char* dTwice[2] = {"d", "d"};
   int64_t freeSizes[2] = {-1, -1};
   std::vector<rnn_tensor_desc> tensors{
-      {"x", RNN_ROLE_INPUT, 2, headsAndD, freeSizes, 0, 0},
-      {"W", RNN_ROLE_PARAM, 2, dTwice, freeSizes, 0, 0},
-      {"g", RNN_ROLE_PARAM, 2, headsAndD, freeSizes, 0, 0},
-      {"half", RNN_ROLE_PARAM, 0, nullptr, nullptr, 0, 0},
-      {"u", RNN_ROLE_STATE, 2, headsAndD, freeSizes, .25, 0},
-      {"y", RNN_ROLE_OUTPUT, 1, headsAndD, freeSizes, 0, 0},
+      {"x", RNN_ROLE_INPUT, 2, headsAndD, freeSizes, 0, 0, 0, nullptr},
+      {"W", RNN_ROLE_PARAM, 2, dTwice, freeSizes, 0, 0, 0, nullptr},
+      {"g", RNN_ROLE_PARAM, 2, headsAndD, freeSizes, 0, 0, 0, nullptr},
+      {"half", RNN_ROLE_PARAM, 0, nullptr, nullptr, 0, 0, 0, nullptr},
+      {"u", RNN_ROLE_STATE, 2, headsAndD, freeSizes, .25, 0, 0, nullptr},
+      {"y", RNN_ROLE_OUTPUT, 1, headsAndD, freeSizes, 0, 0, 0, nullptr},
   };
   rnn_slot x{0, 0, {0, -1}, {0, RNN_EVERY}};
   std::vector<rnn_slot> params{

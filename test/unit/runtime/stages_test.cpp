@@ -491,7 +491,11 @@ TEST(Stages, AChainOfThemAroundTheSolve) {
   rnn_plan_destroy(plan);
 }
 
-void expectRefused(ChainTable& chain, const char* text) {
+/// Of a table that `spoil` makes bad.
+template <typename Spoil>
+void expectRefused(const char* text, Spoil spoil) {
+  ChainTable chain;
+  spoil(chain);
   std::unique_ptr<ModuleHandle> module(chainModule(chain));
   EXPECT_EQ(module->status, RNN_INVALID_ARGUMENT);
   EXPECT_NE(std::string(rnn_error_text(module->context)).find(text), std::string::npos)
@@ -499,47 +503,23 @@ void expectRefused(ChainTable& chain, const char* text) {
 }
 
 TEST(Stages, BadTablesAreRefused) {
-  {
-    ChainTable chain;
+  expectRefused("stage 1: phase 1 is unknown, or comes too late", [](ChainTable& chain) {
     chain.stages = {{RNN_PHASE_AFTER, &chain.productY, nullptr},
                     {RNN_PHASE_BEFORE, &chain.productG, nullptr}};
-    expectRefused(chain, "stage 1: phase 1 is unknown, or comes too late");
-  }
-  {
-    ChainTable chain;
-    chain.stages = {{RNN_PHASE_BEFORE, nullptr, nullptr}};
-    expectRefused(chain, "stage 0: is either a product or a map");
-  }
-  {
-    ChainTable chain;
-    chain.ofG.weight = 3;
-    expectRefused(chain, "stage 2: axis 1 of C is not axis 0 of u");
-  }
-  {
-    ChainTable chain;
-    chain.ofG.weight = 99;
-    expectRefused(chain, "weight: tensor 99 of 9");
-  }
-  {
-    ChainTable chain;
-    chain.productG.sequence = 4;
-    expectRefused(chain, "sequence: tensor h has another role");
-  }
-  {
-    ChainTable chain;
-    chain.productG.back = 1;
-    expectRefused(chain, "sequence: only inputs can be delayed");
-  }
-  {
-    ChainTable chain;
-    chain.ofG.bias = 2;
-    expectRefused(chain, "bias: W does not have the last axes of g");
-  }
-  {
-    ChainTable chain;
-    chain.ofY.result = 2;
-    expectRefused(chain, "result: tensor W has another role");
-  }
+  });
+  expectRefused("stage 0: is either a product or a map",
+                [](ChainTable& chain) { chain.stages = {{RNN_PHASE_BEFORE, nullptr, nullptr}}; });
+  expectRefused("stage 2: axis 1 of C is not axis 0 of u",
+                [](ChainTable& chain) { chain.ofG.weight = 3; });
+  expectRefused("weight: tensor 99 of 9", [](ChainTable& chain) { chain.ofG.weight = 99; });
+  expectRefused("sequence: tensor h has another role",
+                [](ChainTable& chain) { chain.productG.sequence = 4; });
+  expectRefused("sequence: only inputs can be delayed",
+                [](ChainTable& chain) { chain.productG.back = 1; });
+  expectRefused("bias: W does not have the last axes of g",
+                [](ChainTable& chain) { chain.ofG.bias = 2; });
+  expectRefused("result: tensor W has another role",
+                [](ChainTable& chain) { chain.ofY.result = 2; });
 }
 
 } // namespace

@@ -58,7 +58,10 @@ struct Lowered {
       return;
     if (interpret) {
       auto made = Interpreter::create(*module->getOps<rnn::CellOp>().begin(), {{"d", 1}});
-      ASSERT_TRUE(static_cast<bool>(made)) << llvm::toString(made.takeError());
+      if (!made) {
+        ADD_FAILURE() << llvm::toString(made.takeError());
+        return;
+      }
       interpreter = std::make_unique<Interpreter>(std::move(*made));
     }
     solved = lowerToSolve(*module, {.compute = "f64", .operations = options.limits.operations});
@@ -90,6 +93,23 @@ TEST(Growth, IsLinearInTheSource) {
          second = static_cast<double>(counts[2] - counts[1]);
   EXPECT_NEAR(second / first, 2, 0.1) << counts[0] << " " << counts[1] << " " << counts[2];
   EXPECT_LT(counts[2], 2000 * 80);
+}
+
+/// Every value is used twice by the next one: who follows operands without remembering where it
+/// was does not come back.
+TEST(Growth, SharedValuesOfParamsAreSeenOnce) {
+  for (auto [first, use] : {std::pair("exp(a)", "v40"), std::pair("-a", "sin(v40)"),
+                            std::pair("exp(a) - 1", "cos(-v40)")}) {
+    std::string text = std::string("cell C {\n  dim d\n  param a : [d]\n  state h : [d] = 0\n") +
+                       "  v0 = " + first + "\n";
+    for (int i = 1; i <= 40; ++i) {
+      std::string last = "v" + std::to_string(i - 1);
+      text += "  v" + std::to_string(i) + " = " + last + " * " + last + "\n";
+    }
+    Lowered lowered(text + "  h[t] = 0.5 * h[t-1] * " + use + "\n}\n");
+    ASSERT_TRUE(lowered.solved) << lowered.messages();
+    EXPECT_LT(lowered.operations(), 200) << first;
+  }
 }
 
 /// A cell whose step is one deep expression.

@@ -17,6 +17,7 @@ namespace rnnc::check {
 struct Row {
   std::string check, subject, result;
   bool passed = true;
+  bool unmeasured = false; // failed because too few points could be measured
 };
 using Rows = std::vector<Row>;
 
@@ -29,6 +30,8 @@ struct Subject {
   uint64_t seed = 0;
   std::map<std::string, double> params; // --param NAME=VALUE; others are drawn
   int32_t threads = 0;                  // 0: all
+  int draws = 8;                        // vectors of random points a kernel and length
+  uint32_t kernels = UINT32_MAX;        // of a system: the first of them
 };
 
 /// The derivative rule of every op of the step, by itself, against differences (float64).
@@ -37,6 +40,9 @@ Rows checkRules(const Subject& subject);
 Rows checkDerivatives(const Subject& subject);
 /// The carry of a chunk of steps against differences of its end by its start (float64).
 Rows checkCarries(const Subject& subject);
+/// The same carry against the product of the steps' Jacobians as whole matrices: the carry's
+/// structure leaves nothing out (float64).
+Rows checkProducts(const Subject& subject);
 /// Which elements of the new states an element of the old ones reaches, in the interpreter, against
 /// the derived lanes and pattern.
 Rows checkStructure(const Subject& subject);
@@ -45,8 +51,13 @@ Rows checkSchedules(const Subject& subject);
 /// Contraction, measured, and both compute types against the interpreter.
 Rows checkOracle(const Subject& subject);
 
-/// The mean of log |A| a step along a drawn trajectory, over the worst lane: below 0 where the cell
-/// forgets its state. Where there is no Jacobian, the rate at which two runs part. Float64.
-double contractionRate(const Subject& subject, uint32_t system);
+struct Contraction {
+  double rate;        // below 0 where the cell forgets its state
+  bool isOfJacobians; // else of runs
+};
+
+/// The mean of log |A| a step along a drawn trajectory, over the worst lane. Where there is no
+/// Jacobian, or a stage makes what it depends on, the rate at which two runs part. Float64.
+Contraction contraction(const Subject& subject, uint32_t system);
 
 } // namespace rnnc::check

@@ -12,7 +12,18 @@ namespace {
 
 constexpr int64_t kLength = 64; // steps; longer products of a chaotic cell overflow
 
-/// Without the whole Jacobian: how far two runs of the whole cell are apart at their end that were
+/// Whether a system reads what stages make: it means something only as made from the arguments of
+/// the call, and a product of Jacobians at drawn points is not the cell's.
+bool readsStages(const rnn_module_table& table, const rnn_system_desc& system) {
+  auto isMade = [&](const rnn_slot& slot) {
+    rnn_role role = table.tensor[slot.tensor].role;
+    return role == RNN_ROLE_HOISTED || role == RNN_ROLE_DERIVED;
+  };
+  return std::any_of(system.input_slots, system.input_slots + system.inputs, isMade) ||
+         std::any_of(system.param_slots, system.param_slots + system.params, isMade);
+}
+
+/// How far two runs of the whole cell are apart at their end that were
 /// a little apart at the start.
 double rateOfTrajectories(const Subject& subject) {
   constexpr int64_t kLanes = 16;
@@ -41,13 +52,13 @@ double rateOfTrajectories(const Subject& subject) {
 
 } // namespace
 
-double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
+Contraction rnnc::check::contraction(const Subject& subject, uint32_t system) {
   const rnn_system_desc& desc = subject.f64->table()->system[system];
-  if (desc.carry == 0 || desc.diagonal)
-    return rateOfTrajectories(subject);
+  if (desc.carry == 0 || desc.diagonal || readsStages(*subject.f64->table(), desc))
+    return {rateOfTrajectories(subject), false};
   Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
   if (!shooter.ok())
-    return NAN;
+    return {NAN, true};
   const rnn_module_table& table = *subject.f64->table();
   for (uint32_t i = 0; i < shooter.system().states; ++i) {
     const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
@@ -62,5 +73,5 @@ double rnnc::check::contractionRate(const Subject& subject, uint32_t system) {
       norm = std::hypot(norm, carry[shooter.system().carry_place[p].number * shooter.width() + i]);
     worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
   }
-  return worst;
+  return {worst, true};
 }

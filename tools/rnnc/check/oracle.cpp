@@ -62,13 +62,17 @@ struct Expected {
 
 llvm::Expected<Expected> interpret(const Subject& subject, const CallBuffers& call,
                                    const rnn_module_table& table, double rounding) {
-  auto interpreter = Interpreter::create(subject.cell, call.sizes());
+  std::map<std::string, int64_t> dims = call.shape().dims;
+  for (auto dim : subject.cell.decls<rnn::DimDeclOp>()) // one that nothing has is not in the table
+    if (!dim.getSize())
+      dims.try_emplace(dim.getSymName().str(), 1);
+  auto interpreter = Interpreter::create(subject.cell, dims);
   if (!interpreter)
     return interpreter.takeError();
   Expected expected;
   for (int n = 0; n <= kPerturbations; ++n) {
     InterpreterCall arguments(call, table, n ? rounding : 0, subject.seed + n);
-    auto result = interpreter->run(call.batchSize(), call.timeSize(), arguments.inputs,
+    auto result = interpreter->run(call.shape().batch, call.shape().time, arguments.inputs,
                                    arguments.params, arguments.initial);
     if (!result)
       return result.takeError();
@@ -78,13 +82,6 @@ llvm::Expected<Expected> interpret(const Subject& subject, const CallBuffers& ca
       expected.moved.push_back(std::move(*result));
   }
   return expected;
-}
-
-/// Rounds what the compiled cell is given, so that both compute on the same numbers.
-void roundToF32(CallBuffers& call) {
-  for (auto& argument : call.arguments)
-    for (double& value : argument.values)
-      value = static_cast<float>(value);
 }
 
 struct Worst {
@@ -112,24 +109,15 @@ void Worst::compare(const CallBuffers::Argument& argument, const std::string& na
   }
 }
 
-Row compare(rnn_context* context, const Subject& subject, rnn_dtype type, int64_t time,
-            double bound) {
-  const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
-  const rnn_module_table& table = *cell.table();
-  Row row{type == RNN_F64 ? "interpreter, f64" : "interpreter, f32", fmt::format("T = {}", time),
-          "", false};
-  CallBuffers call(cell, subject, kLanes, time);
-  if (type == RNN_F32)
-    roundToF32(call);
+} // namespace
+
+Row rnnc::check::compareWithInterpreter(const Subject& subject, const rnn_module_table& table,
+                                        rnn_dtype type, const CallBuffers& call, double bound) {
+  Row row{type == RNN_F64 ? "interpreter, f64" : "interpreter, f32",
+          fmt::format("T = {}", call.shape().time), "", false};
   auto expected = interpret(subject, call, table, type == RNN_F64 ? 0x1p-53 : 0x1p-24);
   if (!expected) {
     row.result = llvm::toString(expected.takeError());
-    return row;
-  }
-  rnn_plan_options options = call.options(type);
-  options.schedule = RNN_SCHEDULE_SEQUENTIAL; // the others have its bits
-  if (auto error = call.run(context, options)) {
-    row.result = *error;
     return row;
   }
   Worst worst;
@@ -143,7 +131,16 @@ Row compare(rnn_context* context, const Subject& subject, rnn_dtype type, int64_
   return row;
 }
 
-} // namespace
+Row rnnc::check::compareWithInterpreter(rnn_context* context, const Subject& subject,
+                                        rnn_dtype type, CallBuffers call, double bound) {
+  const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
+  rnn_plan_options options = call.options(type);
+  options.schedule = RNN_SCHEDULE_SEQUENTIAL;  // the others have its bits
+  if (auto error = call.run(context, options)) // rounds the arguments to the type
+    return {type == RNN_F64 ? "interpreter, f64" : "interpreter, f32",
+            fmt::format("T = {}", call.shape().time), *error, false};
+  return compareWithInterpreter(subject, *cell.table(), type, call, bound);
+}
 
 /// Numbers that a step of one lane reads: what it costs the interpreter.
 static int64_t numbersOfAStep(const rnn_module_table& table) {
@@ -162,18 +159,15 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
   bool contractive = true;
   uint32_t index = 0;
   newton::CellOp newton64 = subject.newton64;
-  const rnn_system_desc* systems = subject.f64->table()->system;
   for (mlir::Operation* op : newton64.systems()) {
-    double rate = contractionRate(subject, index++);
+    auto [rate, isOfJacobians] = contraction(subject, index++);
     contractive &= rate < 0;
     rows.push_back({"contraction", mlir::SymbolTable::getSymbolName(op).str(),
                     std::isnan(rate)
                         ? "not measured"
                         : fmt::format("{} {:+.3f} a step: {}",
-                                      systems[index - 1].carry && !systems[index - 1].diagonal
-                                          ? "log |A| ="
-                                          : "two runs part at",
-                                      rate, rate < 0 ? "contracts" : "does not contract"),
+                                      isOfJacobians ? "log |A| =" : "two runs part at", rate,
+                                      rate < 0 ? "contracts" : "does not contract"),
                     true});
   }
   rnn_context* context = nullptr;
@@ -188,7 +182,10 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
   llvm::erase_if(times, [&](int64_t time) { return time > 1 && time > affordable; });
   for (auto [type, bound] : {std::pair(RNN_F32, 1e-5), std::pair(RNN_F64, 1e-12)})
     for (int64_t time : times)
-      rows.push_back(compare(context, subject, type, time, bound));
+      rows.push_back(compareWithInterpreter(
+          context, subject, type,
+          CallBuffers(type == RNN_F64 ? *subject.f64 : *subject.f32, subject, kLanes, time),
+          bound));
   rnn_context_destroy(context);
   return rows;
 }

@@ -2,6 +2,7 @@
 #include "probe.h"
 
 #include "data/Random.h"
+#include "rnnc/Complex.h"
 
 #include <fmt/format.h>
 
@@ -54,17 +55,18 @@ Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int
   ignored.resize(kernelWidth * (desc->states + desc->outputs));
 }
 
-void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry) {
+void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, int64_t first,
+                  int64_t count) {
   std::vector<const void*> in;
   std::vector<void*> out;
   std::vector<int64_t> inStride(desc->inputs, kernelWidth), outStride;
   for (uint32_t i = 0; i < desc->inputs; ++i)
-    in.push_back(inputs.data() + i * steps * kernelWidth);
+    in.push_back(inputs.data() + (i * steps + first) * kernelWidth);
   for (uint32_t i = 0; i < desc->states + desc->outputs; ++i) {
     out.push_back(ignored.data() + i * kernelWidth);
     outStride.push_back(0);
   }
-  rnn_shoot_args args{steps,         in.data(), inStride.data(), params.data(),
+  rnn_shoot_args args{count,         in.data(), inStride.data(), params.data(),
                       state.data(),  carry,     out.data(),      outStride.data(),
                       finite.data(), nullptr,   nullptr,         nullptr};
   kernel(&args);
@@ -72,14 +74,30 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
 
 std::vector<double> Shooter::shoot(const std::vector<double>& from) {
   std::vector<double> state = from;
-  run(plain, state, nullptr);
+  run(plain, state, nullptr, 0, steps);
   return state;
 }
 
 std::vector<double> Shooter::carry() {
-  std::vector<double> state = start, product(desc->carry * kernelWidth);
-  run(jacobian, state, product.data());
+  std::vector<double> state = start;
+  return carryAlong(0, steps, state);
+}
+
+std::vector<double> Shooter::carryAlong(int64_t first, int64_t count, std::vector<double>& state) {
+  std::vector<double> product(desc->carry * kernelWidth);
+  run(jacobian, state, product.data(), first, count);
   return product;
+}
+
+std::vector<double> Shooter::dense(const std::vector<double>& carry) const {
+  std::vector<double> matrix(desc->states * desc->states * kernelWidth);
+  for (uint32_t p = 0; p < desc->carry_places; ++p) {
+    const rnn_carry_place& place = desc->carry_place[p];
+    for (uint32_t i = 0; i < kernelWidth; ++i)
+      matrix[(place.row * desc->states + place.column) * kernelWidth + i] =
+          place.sign * carry[place.number * kernelWidth + i];
+  }
+  return matrix;
 }
 
 std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column) {
@@ -101,20 +119,21 @@ std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column
   return result;
 }
 
-CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes,
-                         int64_t time)
-    : cell(cell), batch(1), time(time), threads(subject.threads) {
+/// Sizes that bring so many lanes along the first free lane axis, or along the batch.
+static CallShape shapeForLanes(const CompiledCell& cell, const Subject& subject, int64_t lanes,
+                               int64_t time) {
   const rnn_module_table& table = *cell.table();
+  CallShape shape{{}, 1, time, subject.threads};
   for (uint32_t t = 0; t < table.tensors; ++t)
     for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
       if (table.tensor[t].sizes[a] < 0)
-        dims[table.tensor[t].dims[a]] = 1;
+        shape.dims[table.tensor[t].dims[a]] = 1;
   // Blocks of free size: whole groups of rows and a rest, and no two sizes alike.
   int64_t blockSize = 19;
   for (uint32_t s = 0; s < table.systems; ++s)
     for (uint32_t a = 0; a < table.system[s].block_rank; ++a)
-      if (table.system[s].block_sizes[a] < 0 && dims.at(table.system[s].block_dims[a]) == 1)
-        dims[table.system[s].block_dims[a]] = blockSize, blockSize += 2;
+      if (table.system[s].block_sizes[a] < 0 && shape.dims.at(table.system[s].block_dims[a]) == 1)
+        shape.dims[table.system[s].block_dims[a]] = blockSize, blockSize += 2;
   // The first free lane axis of the first system carries the lanes, other lane axes have one place;
   // what is no axis of a state has several, so that contractions over it are more than a product.
   bool placed = false;
@@ -123,17 +142,47 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     ofStates.insert(table.system[s].lane_axes,
                     table.system[s].lane_axes + table.system[s].lane_rank);
   int64_t otherSize = 11;
-  for (auto& [name, size] : dims)
+  for (auto& [name, size] : shape.dims)
     if (size == 1 && !ofStates.contains(name))
       size = otherSize, otherSize = 5 + otherSize % 8;
   if (table.systems)
     for (uint32_t a = 0; a < table.system[0].lane_rank && !placed; ++a)
       if (table.system[0].lane_sizes[a] < 0)
-        dims[table.system[0].lane_axes[a]] = lanes, placed = true;
+        shape.dims[table.system[0].lane_axes[a]] = lanes, placed = true;
   if (!placed)
-    batch = lanes;
-  for (const auto& [name, size] : dims)
-    dimValues.push_back({name.c_str(), size});
+    shape.batch = lanes;
+  return shape;
+}
+
+static Draw drawBySeed(const Subject& subject) {
+  return [&](rnn_arg_kind kind, const rnn_tensor_desc& tensor, size_t count) {
+    auto fixed = subject.params.find(tensor.name);
+    if (kind == RNN_ARG_PARAM && fixed != subject.params.end()) {
+      std::vector<double> values(count, fixed->second);
+      bool isComplex = tensor.rank > 0 && tensor.dims[tensor.rank - 1] == kComplexDim;
+      for (size_t i = 1; i < count && isComplex; i += 2) // a number is real
+        values[i] = 0;
+      return values;
+    }
+    if (kind == RNN_ARG_INITIAL)
+      return drawAround(tensor.fill, subject.seed, std::string(tensor.name) + ".initial", count);
+    return draw(subject.seed, tensor.name, count, 0.3);
+  };
+}
+
+CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes,
+                         int64_t time)
+    : CallBuffers(cell, shapeForLanes(cell, subject, lanes, time), drawBySeed(subject)) {}
+
+CallBuffers::CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& draw)
+    : cell(cell), sizes(std::move(shape)) {
+  const rnn_module_table& table = *cell.table();
+  std::map<std::string, const char*> names; // that live as long as the table
+  for (uint32_t t = 0; t < table.tensors; ++t)
+    for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
+      names[table.tensor[t].dims[a]] = table.tensor[t].dims[a];
+  for (const auto& [name, size] : sizes.dims)
+    dimValues.push_back({names.at(name), size});
 
   auto add = [&](rnn_arg_kind kind, uint32_t tensor) {
     arguments.push_back({{kind, tensor}, shapeOf(tensor, kind), {}, {}});
@@ -141,19 +190,11 @@ CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64
     size_t count = 1;
     for (int64_t size : argument.shape)
       count *= size;
-    std::string name = table.tensor[tensor].name;
-    auto fixed = subject.params.find(name);
-    if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
-      argument.values.assign(count, fixed->second);
-    else if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
+    bool isResult = kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL;
+    if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
       return; // not given: the state begins as its param
-    else if (kind == RNN_ARG_INITIAL)
-      argument.values =
-          drawAround(table.tensor[tensor].fill, subject.seed, name + ".initial", count);
-    else if (kind == RNN_ARG_INPUT || kind == RNN_ARG_PARAM)
-      argument.values = draw(subject.seed, name, count, 0.3);
-    else
-      argument.values.assign(count, 0);
+    argument.values =
+        isResult ? std::vector<double>(count) : draw(kind, table.tensor[tensor], count);
   };
   auto each = [&](rnn_role role, rnn_arg_kind kind, bool hiddenToo) {
     for (uint32_t t = 0; t < table.tensors; ++t)
@@ -172,11 +213,11 @@ std::vector<int64_t> CallBuffers::shapeOf(uint32_t tensor, rnn_arg_kind kind) co
   const rnn_tensor_desc& desc = cell.table()->tensor[tensor];
   std::vector<int64_t> shape;
   if (kind != RNN_ARG_PARAM)
-    shape.push_back(batch);
+    shape.push_back(sizes.batch);
   if (kind == RNN_ARG_INPUT || kind == RNN_ARG_SEQUENCE)
-    shape.push_back(time);
+    shape.push_back(sizes.time);
   for (uint32_t a = 0; a < desc.rank; ++a)
-    shape.push_back(desc.sizes[a] < 0 ? dims.at(desc.dims[a]) : desc.sizes[a]);
+    shape.push_back(desc.sizes[a] < 0 ? sizes.dims.at(desc.dims[a]) : desc.sizes[a]);
   return shape;
 }
 
@@ -185,15 +226,15 @@ rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
   options.size = sizeof options;
   options.dims = dimValues.size();
   options.dim = dimValues.data();
-  options.batch = batch;
-  options.time = time;
+  options.batch = sizes.batch;
+  options.time = sizes.time;
   options.compute = compute;
   options.tolerance = 0;
-  options.threads = threads;
+  options.threads = sizes.threads;
   return options;
 }
 
-void CallBuffers::convert(rnn_dtype type) {
+void CallBuffers::toRaw(rnn_dtype type) {
   for (Argument& argument : arguments) {
     argument.raw.assign(argument.values.size() * (type == RNN_F64 ? 8 : 4), 0);
     for (size_t i = 0; i < argument.values.size(); ++i) {
@@ -206,8 +247,21 @@ void CallBuffers::convert(rnn_dtype type) {
   }
 }
 
+void CallBuffers::fromRaw(rnn_dtype type) {
+  for (Argument& argument : arguments)
+    for (size_t i = 0; i < argument.values.size(); ++i) {
+      float narrow;
+      if (type == RNN_F64) {
+        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
+      } else {
+        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
+        argument.values[i] = narrow;
+      }
+    }
+}
+
 std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
-  convert(options.compute);
+  toRaw(options.compute);
   rnn_module* module = nullptr;
   rnn_plan* plan = nullptr;
   auto failed = [&]() -> std::optional<std::string> {
@@ -243,16 +297,7 @@ std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan
     return failed();
   rnn_plan_destroy(plan);
   rnn_module_destroy(module);
-  for (Argument& argument : arguments)
-    for (size_t i = 0; i < argument.values.size(); ++i) {
-      float narrow;
-      if (options.compute == RNN_F64) {
-        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
-      } else {
-        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
-        argument.values[i] = narrow;
-      }
-    }
+  fromRaw(options.compute);
   return std::nullopt;
 }
 

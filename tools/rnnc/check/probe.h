@@ -29,10 +29,15 @@ public:
   /// End states for a start; the carry too where asked.
   std::vector<double> shoot(const std::vector<double>& from);
   std::vector<double> carry();
+  /// The carry of `count` steps from step `first` on; `state` becomes the state behind them.
+  std::vector<double> carryAlong(int64_t first, int64_t count, std::vector<double>& state);
+  /// A carry as a whole matrix, [states][states][width].
+  std::vector<double> dense(const std::vector<double>& carry) const;
   bool ok() const { return plain && (desc->carry == 0 || jacobian); }
 
 private:
-  void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry);
+  void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, int64_t first,
+           int64_t count);
 
   const rnn_system_desc* desc;
   uint32_t kernelWidth;
@@ -45,19 +50,33 @@ private:
 /// [states][width].
 std::vector<Measured> differences(Shooter& shooter, uint32_t column);
 
-/// Tensors for a plan, drawn: sizes for a number of lanes, every argument of the signature.
+/// The sizes of a call.
+struct CallShape {
+  std::map<std::string, int64_t> dims; // every free one
+  int64_t batch = 1, time = 1;
+  int32_t threads = 0; // 0: all
+};
+
+/// The numbers of an input, a param or an initial state.
+using Draw = std::function<std::vector<double>(rnn_arg_kind, const rnn_tensor_desc&, size_t count)>;
+
+/// Tensors for a plan, drawn: every argument of the signature.
 class CallBuffers {
 public:
-  /// Lanes along the first free lane axis, or along the batch where there is none.
+  CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& draw);
+  /// Lanes along the first free lane axis, or along the batch where there is none; numbers by the
+  /// subject's seed.
   CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes, int64_t time);
 
   rnn_plan_options options(rnn_dtype compute) const;
   /// Runs a plan; an error text where it failed. Results go to `results`.
   std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
 
-  const std::map<std::string, int64_t>& sizes() const { return dims; }
-  int64_t batchSize() const { return batch; }
-  int64_t timeSize() const { return time; }
+  const CallShape& shape() const { return sizes; }
+
+  /// Between `values` and `raw`, for who runs the call in another way.
+  void toRaw(rnn_dtype type);
+  void fromRaw(rnn_dtype type);
   std::vector<int64_t> shapeOf(uint32_t tensor, rnn_arg_kind kind) const;
 
   struct Argument {
@@ -69,16 +88,22 @@ public:
   std::vector<Argument> arguments;
 
 private:
-  void convert(rnn_dtype type);
   const CompiledCell& cell;
-  std::map<std::string, int64_t> dims;
-  std::vector<rnn_dim_value> dimValues;
-  int64_t batch, time;
-  int32_t threads;
+  CallShape sizes;
+  std::vector<rnn_dim_value> dimValues; // names of the cell's table
 };
 
 /// Whether all results of two runs have the same bits (any NaN equals any NaN); else which differs.
 std::optional<std::string> firstDifference(const CallBuffers& a, const CallBuffers& b,
                                            const rnn_module_table& table, rnn_dtype type);
+
+/// The results of a call that `table`'s cell ran, computed in `type`, against the interpreter. A
+/// result may be `bound` away, or as far as other roundings of the arguments move the interpreter's
+/// own, some times over.
+Row compareWithInterpreter(const Subject& subject, const rnn_module_table& table, rnn_dtype type,
+                           const CallBuffers& call, double bound);
+/// Runs the call sequentially first.
+Row compareWithInterpreter(rnn_context* context, const Subject& subject, rnn_dtype type,
+                           CallBuffers call, double bound);
 
 } // namespace rnnc::check

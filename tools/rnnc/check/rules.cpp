@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::check;
@@ -32,11 +35,11 @@ public:
   /// The derived derivative; nothing where an op of the rule cannot be evaluated.
   std::optional<double> derived(ArrayRef<double> at);
   Measured measured(ArrayRef<double> at) const;
+  /// The op's value with the operand moved.
+  double value(ArrayRef<double> at, double by) const;
   Operation* unknown = nullptr; ///< the op that cannot be evaluated
 
 private:
-  double value(ArrayRef<double> at, double by) const;
-
   Block block;
   Operation* op;
   unsigned operand;
@@ -81,6 +84,9 @@ Measured Rule::measured(ArrayRef<double> at) const {
   return {along(kWide), along(kNarrow)};
 }
 
+/// Of a value and its differences, of every step's size.
+constexpr double kRoundings = 8 * std::numeric_limits<double>::epsilon();
+
 /// All rules of one system.
 struct SystemRules {
   int64_t rules = 0, measured = 0, skipped = 0;
@@ -105,6 +111,10 @@ void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points
     }
     ++measured;
     double far = distance(*derived, *expected);
+    // What cancels in a difference of large values says nothing of the rule.
+    double rounding = kRoundings * std::fabs(rule.value(at, 0)) / kNarrow;
+    if (std::fabs(*derived - *expected) <= rounding)
+      continue;
     worst = std::max(worst, far);
     if (!(far <= kDerivativeTolerance) && problem.empty())
       problem = fmt::format("the rule of {} by operand {}, used at {}: derived {:.9g}, differences "
@@ -150,7 +160,8 @@ Row checkSystem(newton::SystemOp system, const Subject& subject) {
       if (isa<FloatType>(op.getOperand(i).getType()))
         all.check(op, i, points);
   }
-  row.passed = all.problem.empty() && all.measured >= all.skipped;
+  row.unmeasured = all.problem.empty() && all.measured < all.skipped;
+  row.passed = all.problem.empty() && !row.unmeasured;
   row.result = !all.problem.empty() ? all.problem
                : !row.passed
                    ? fmt::format("could be measured at {} of {} points only", all.measured,
