@@ -28,6 +28,19 @@ using Known = llvm::function_ref<std::string(Value)>;
 
 static Text textOf(Value value, int depth, Known known);
 
+/// The axis of a complex tensor that holds its parts.
+static bool isComplexAxis(ArrayType type, uint64_t axis) {
+  return type.getDims()[axis].getName() == StringRef(rnnc::kComplexDim);
+}
+
+/// What lower-complex gives the axis of the parts, to be joined along it.
+static bool isPartOfPair(ExpandOp op) {
+  return llvm::any_of(op->getUsers(), [&](Operation* user) {
+    auto pair = dyn_cast<ConcatOp>(user);
+    return pair && pair.getAxis() == op.getAxis() && isComplexAxis(pair.getType(), pair.getAxis());
+  });
+}
+
 static std::string at(StringRef name, int64_t back) {
   return (name + (back ? "[t-" + Twine(back) + "]" : "[t]")).str();
 }
@@ -112,13 +125,16 @@ static Text textOf(Value value, int depth, Known known) {
   }
   if (StringRef part = rnnc::complexPart(value); !part.empty())
     return call(part, op, depth, known);
+  if (auto pair = dyn_cast<ConcatOp>(op); pair && isComplexAxis(pair.getType(), pair.getAxis()))
+    return call("complex", op, depth, known);
+  if (auto alone = dyn_cast<ExpandOp>(op); alone && isPartOfPair(alone))
+    return textOf(alone.getOperand(), depth, known);
   return call(op->getName().stripDialect(), op, depth, known);
 }
 
 StringRef rnnc::complexPart(Value value) {
   auto slice = value.getDefiningOp<SliceOp>();
-  if (!slice || !slice.getDrop() ||
-      slice.getOperand().getType().getDims()[slice.getAxis()].getName() != StringRef(kComplexDim))
+  if (!slice || !slice.getDrop() || !isComplexAxis(slice.getOperand().getType(), slice.getAxis()))
     return {};
   return slice.getFrom() == 0 ? "re" : "im";
 }

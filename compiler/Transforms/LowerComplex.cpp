@@ -27,6 +27,14 @@ namespace {
 
 bool isComplex(Value value) { return cast<ArrayType>(value.getType()).isComplex(); }
 
+/// The number 0, as it stands or stretched to a shape.
+bool isZero(Value value) {
+  if (auto number = value.getDefiningOp<ConstantOp>())
+    return number.getValue().isZero();
+  auto chosen = value.getDefiningOp<WhereOp>();
+  return chosen && chosen.getIfTrue() == chosen.getIfFalse() && isZero(chosen.getIfTrue());
+}
+
 /// The two parts of a value. A real one has no imaginary part.
 struct Parts {
   Value re, im;
@@ -137,19 +145,31 @@ Parts ComplexLowering::sum(BinaryKind kind, Parts x, Parts y) {
   return result;
 }
 
+/// A part that is the number 0 adds nothing to a product.
 Parts ComplexLowering::product(Parts x, Parts y, llvm::function_ref<Value(Value, Value)> times) {
-  if (!x.im)
-    return {times(x.re, y.re), times(x.re, y.im)};
-  if (!y.im)
-    return {times(x.re, y.re), times(x.im, y.re)};
-  return {sub(times(x.re, y.re), times(x.im, y.im)), add(times(x.re, y.im), times(x.im, y.re))};
+  auto term = [&](Value a, Value c) {
+    return !a || !c || isZero(a) || isZero(c) ? Value() : times(a, c);
+  };
+  auto join = [&](BinaryKind kind, Value a, Value c) {
+    if (!a || !c)
+      return c && kind == BinaryKind::Sub ? unary(UnaryKind::Neg, c) : a ? a : c;
+    return binary(kind, a, c);
+  };
+  Parts result;
+  Value first = term(x.re, y.re), second = term(x.im, y.im); // ops in this order everywhere
+  result.re = join(BinaryKind::Sub, first, second);
+  first = term(x.re, y.im), second = term(x.im, y.re);
+  result.im = join(BinaryKind::Add, first, second);
+  if (!result.re) // where both parts are 0 it has to have their shape
+    result.re = result.im ? number(0) : times(x.re, y.re);
+  return result;
 }
 
 /// Smith's way (1962): the larger part is divided by, so that no square overflows.
 Parts ComplexLowering::reciprocal(Parts x) {
   Value isWide = compare(CompareKind::Ge, unary(UnaryKind::Abs, x.re), unary(UnaryKind::Abs, x.im));
-  Value ratio = div(where(isWide, x.im, x.re), where(isWide, x.re, x.im));
-  Value size = add(where(isWide, x.re, x.im), mul(where(isWide, x.im, x.re), ratio));
+  Value large = where(isWide, x.re, x.im), small = where(isWide, x.im, x.re);
+  Value ratio = div(small, large), size = add(large, mul(small, ratio));
   Value one = number(1);
   return {div(where(isWide, one, ratio), size),
           unary(UnaryKind::Neg, div(where(isWide, ratio, one), size))};
@@ -175,6 +195,8 @@ Parts ComplexLowering::arithmetic(BinaryOp op) {
 }
 
 Parts ComplexLowering::exponential(Parts x) {
+  if (isZero(x.re))
+    return {unary(UnaryKind::Cos, x.im), unary(UnaryKind::Sin, x.im)};
   Value size = unary(UnaryKind::Exp, x.re);
   return {mul(size, unary(UnaryKind::Cos, x.im)), mul(size, unary(UnaryKind::Sin, x.im))};
 }

@@ -38,9 +38,9 @@ rnn.cell @Product {
 // A real factor multiplies both parts; a scalar part is stretched to the shape of the other.
 // CHECK-LABEL: rnn.cell @Mixed
 // CHECK: %[[X:.*]] = rnn.input_at @x[0]
-// CHECK-NEXT: %[[ZERO:.*]] = rnn.constant 0.0
-// CHECK-NEXT: %[[SAME:.*]] = rnn.compare eq %[[ZERO]], %[[X]]
-// CHECK-NEXT: %[[IM:.*]] = rnn.where %[[SAME]], %[[ZERO]], %[[ZERO]]
+// CHECK-NEXT: %[[ONE:.*]] = rnn.constant 1.0
+// CHECK-NEXT: %[[SAME:.*]] = rnn.compare eq %[[ONE]], %[[X]]
+// CHECK-NEXT: %[[IM:.*]] = rnn.where %[[SAME]], %[[ONE]], %[[ONE]]
 // CHECK: rnn.binary mul %[[X]], %[[X]]
 // CHECK-NEXT: rnn.binary mul %[[X]], %[[IM]]
 // CHECK-NOT: complex>
@@ -51,12 +51,44 @@ rnn.cell @Mixed {
   rnn.output @y : !rnn.array<[n]>
   rnn.step {
     %x = rnn.input_at @x[0] : !rnn.array<[n]>
-    %zero = rnn.constant 0.0 : !rnn.array<[]>
-    %z = rnn.complex %x, %zero : (!rnn.array<[n]>, !rnn.array<[]>) -> !rnn.array<[n], complex>
+    %one = rnn.constant 1.0 : !rnn.array<[]>
+    %z = rnn.complex %x, %one : (!rnn.array<[n]>, !rnn.array<[]>) -> !rnn.array<[n], complex>
     %0 = rnn.binary mul %x, %z : (!rnn.array<[n]>, !rnn.array<[n], complex>) -> !rnn.array<[n], complex>
     rnn.set_state @s, %0 : !rnn.array<[n], complex>
     %im = rnn.part im %0 : !rnn.array<[n], complex> -> !rnn.array<[n]>
     rnn.set_output @y, %im : !rnn.array<[n]>
+  }
+}
+
+// -----
+
+// i s is -im(s) + i re(s), and exp(i x) is cos(x) + i sin(x): a part that is 0 adds nothing.
+// CHECK-LABEL: rnn.cell @Turned
+// CHECK: %[[S:.*]] = rnn.state_at @s[1]
+// CHECK-NEXT: %[[A:.*]] = rnn.slice %[[S]] axis 1 from 0 drop
+// CHECK-NEXT: %[[B:.*]] = rnn.slice %[[S]] axis 1 from 1 drop
+// CHECK: %[[ONE:.*]] = rnn.constant 1.0
+// CHECK-NEXT: %[[OB:.*]] = rnn.binary mul %[[ONE]], %[[B]]
+// CHECK-NEXT: rnn.unary neg %[[OB]]
+// CHECK-NEXT: rnn.binary mul %[[ONE]], %[[A]]
+// CHECK-NOT: rnn.binary
+// CHECK: rnn.unary cos %[[ONE]]
+// CHECK-NEXT: rnn.unary sin %[[ONE]]
+// CHECK-NOT: rnn.binary
+// CHECK: rnn.set_output
+rnn.cell @Turned {
+  rnn.dim_decl @n
+  rnn.state @s : !rnn.array<[n], complex>
+  rnn.output @y : !rnn.array<[], complex>
+  rnn.step {
+    %s = rnn.state_at @s[1] : !rnn.array<[n], complex>
+    %zero = rnn.constant 0.0 : !rnn.array<[]>
+    %one = rnn.constant 1.0 : !rnn.array<[]>
+    %i = rnn.complex %zero, %one : (!rnn.array<[]>, !rnn.array<[]>) -> !rnn.array<[], complex>
+    %0 = rnn.binary mul %i, %s : (!rnn.array<[], complex>, !rnn.array<[n], complex>) -> !rnn.array<[n], complex>
+    rnn.set_state @s, %0 : !rnn.array<[n], complex>
+    %1 = rnn.unary exp %i : !rnn.array<[], complex> -> !rnn.array<[], complex>
+    rnn.set_output @y, %1 : !rnn.array<[], complex>
   }
 }
 
