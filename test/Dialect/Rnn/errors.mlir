@@ -442,3 +442,47 @@ rnn.cell @UnknownKind {
   rnn.input @x : !rnn.array<[d], octonion>
   rnn.step { }
 }
+
+// -----
+
+rnn.cell @ComplexInit {
+  // expected-error @+1 {{of complex numbers begins at 0, or as a param}}
+  rnn.state @s : !rnn.array<[], complex> init 1.0
+  rnn.step {
+    %s = rnn.state_at @s[1] : !rnn.array<[], complex>
+    rnn.set_state @s, %s : !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexBefore {
+  // expected-error @+1 {{of complex numbers is 0 before the first step}}
+  rnn.input @x : !rnn.array<[], complex> before 1.0
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @ComplexStart {
+  rnn.param @a : !rnn.array<[]>
+  // expected-error @+1 {{is complex, its start is real}}
+  rnn.state @s : !rnn.array<[], complex> start @a
+  rnn.step {
+    %s = rnn.state_at @s[1] : !rnn.array<[], complex>
+    rnn.set_state @s, %s : !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatKinds {
+  rnn.input @x : !rnn.array<[2], complex>
+  rnn.input @y : !rnn.array<[2]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[2], complex>
+    %y = rnn.input_at @y[0] : !rnn.array<[2]>
+    // expected-error @+1 {{operands are all complex}}
+    %0 = rnn.concat %x, %y axis 0 : (!rnn.array<[2], complex>, !rnn.array<[2]>) -> !rnn.array<[4], complex>
+  }
+}
