@@ -3,6 +3,8 @@ Python's complex numbers.
 
 usage: complex.py draw FOLDER
        complex.py compare FOLDER ENDING f|d TOLERANCE     of CELL-ENDING.npz, relative, |a - b| / (1 + |b|)
+       complex.py go-on FOLDER    the last steps of Every, from the state that Every-first.npz ends with
+       complex.py joined FOLDER   Every-first.npz and Every-rest.npz are Every-f32.npz, bit for bit
 """
 import cmath
 import math
@@ -13,6 +15,7 @@ sys.dont_write_bytecode = True
 import npz
 
 BATCH, TIME, N = 2, 12, 3
+FIRST = 5  # steps of a call that another one goes on from
 SHAPES = {  # of complex arrays, and of real ones
     "Lru": ({"u": (BATCH, TIME, N)}, {"nu": (N,), "theta": (N,)}),
     "Every": ({"u": (BATCH, TIME, N), "w": (N,)}, {"x": (BATCH, TIME, N)}),
@@ -85,10 +88,12 @@ def draw(folder):
                   for name, shape in pairs.items()}
         arrays |= {name: (shape, [normal() for _ in range(math.prod(shape))]) for name, shape in reals.items()}
         npz.write(f"{folder}/{cell}.npz", arrays)
-    shape, u = npz.read(folder + "/Every.npz")["u"]
+    given = npz.read(folder + "/Every.npz")
+    shape, u = given["u"]
     npz.write(folder + "/pairs.npz", {"u": (shape + (2,), [part for z in u for part in (z.real, z.imag)])})
     npz.write(folder + "/real.npz", {"u": (shape, [z.real for z in u])})
     npz.write(folder + "/x.npz", {"x": (shape, u)})
+    npz.write(folder + "/first.npz", {"w": given["w"]} | {name: steps(given[name], 0, FIRST) for name in ("u", "x")})
 
 
 def compare(folder, ending, kind, tolerance):
@@ -103,7 +108,32 @@ def compare(folder, ending, kind, tolerance):
         check(given, near)
 
 
+def steps(array, begin, end):
+    """Some steps of (batch, time, n)."""
+    shape, numbers = array
+    rows = (numbers[(b * shape[1] + begin) * shape[2]:(b * shape[1] + end) * shape[2]] for b in range(shape[0]))
+    return (shape[0], end - begin, shape[2]), [number for row in rows for number in row]
+
+
+def go_on(folder):
+    given = npz.read(f"{folder}/Every.npz")
+    (batch, time, n), s = steps(npz.read(f"{folder}/Every-first.npz", "f")["s"], FIRST - 1, FIRST)
+    rest = {name: steps(given[name], FIRST, TIME) for name in ("u", "x")}
+    npz.write(f"{folder}/rest.npz", rest | {"w": given["w"], "s": ((batch, n), s)})
+
+
+def joined(folder):
+    whole, first, rest = (npz.read(f"{folder}/Every-{name}.npz", "f") for name in ("f32", "first", "rest"))
+    for name in whole:
+        assert steps(whole[name], 0, FIRST) == steps(first[name], 0, FIRST), name
+        assert steps(whole[name], FIRST, TIME) == steps(rest[name], 0, TIME - FIRST), name
+
+
 if sys.argv[1] == "draw":
     draw(sys.argv[2])
+elif sys.argv[1] == "go-on":
+    go_on(sys.argv[2])
+elif sys.argv[1] == "joined":
+    joined(sys.argv[2])
 else:
     compare(*sys.argv[2:5], float(sys.argv[5]))
