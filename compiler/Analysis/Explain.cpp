@@ -140,6 +140,36 @@ static void explainDiagonal(newton::SystemOp system, llvm::raw_ostream& out) {
   }
 }
 
+/// Whether equations are solved several at a time: entries then hold an elimination with pivoting.
+static bool solvesBlocks(newton::SystemOp system) {
+  return llvm::any_of(system.stepBlock().getOps<newton::ImplicitOp>(),
+                      [](newton::ImplicitOp op) { return op.numUnknowns() > 1; });
+}
+
+/// The entries as formulas; those of an elimination that are too long to be read are counted.
+static void explainEntries(newton::SystemOp system, llvm::raw_ostream& out) {
+  newton::StructureAttr structure = *system.getStructure();
+  const char* head = "  Jacobian    ";
+  bool mayBeLong = solvesBlocks(system);
+  int64_t count = structure.numEntries(), untold = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    std::string text = entryText(system, structure.getValues()[i]);
+    if (mayBeLong && StringRef(text).ends_with("...")) {
+      ++untold;
+      continue;
+    }
+    out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
+        << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = " << text << "\n";
+    head = "              ";
+  }
+  if (count == 0)
+    out << head << "0: no state depends on an earlier one\n";
+  if (untold > 0)
+    out << head << (untold < count ? std::to_string(untold) + " entries" : "all entries")
+        << " by the implicit function theorem: the equations solved together, F = 0, give\n"
+        << "              -(dF / d s[t])^-1 (dF / d s[t-1]), by elimination with pivoting\n";
+}
+
 static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
   if (!system.hasJacobian())
     return;
@@ -148,15 +178,7 @@ static void explainJacobian(newton::SystemOp system, llvm::raw_ostream& out) {
   newton::StructureAttr structure = *system.getStructure();
   out << "  structure   " << structure.describe() << "\n";
   explainPattern(system, out);
-  const char* head = "  Jacobian    ";
-  for (int64_t i = 0; i < structure.numEntries(); ++i) {
-    out << head << "d " << stateName(system, structure.getEntries()[2 * i]) << " / d "
-        << stateAt(system, structure.getEntries()[2 * i + 1], "[t-1]") << " = "
-        << entryText(system, structure.getValues()[i]) << "\n";
-    head = "              ";
-  }
-  if (structure.numEntries() == 0)
-    out << head << "0: no state depends on an earlier one\n";
+  explainEntries(system, out);
   out << "  linear      "
       << (structure.getConstant() ? "yes, and the Jacobian is constant in time"
           : structure.getLinear() ? "yes: the Jacobian depends on no state"

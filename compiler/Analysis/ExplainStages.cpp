@@ -75,7 +75,7 @@ StageText StageReader::readProduct(ProductOp product) {
     add(text.numbers, results);
     // The contracted axis is the weight's last one, or the one behind the heads.
     ArrayRef<int64_t> sizes = tensor(weight).getSizes();
-    int64_t axis = product.getHeads() + (product.getLeft() ? 0 : 1);
+    int64_t axis = product.getLeft() ? product.getHeads() : std::ssize(sizes) - 1;
     StringRef name = cast<StringAttr>(tensor(weight).getDims()[axis]).getValue();
     int64_t contracted = sizes[axis] < 0 ? sizeOf(name) : sizes[axis];
     add(text.multiplyAdds,

@@ -66,7 +66,16 @@ static std::string timeIndex(int64_t back) {
   return back == 0 ? "[t]" : "[t-" + std::to_string(back) + "]";
 }
 
+/// The new value of the state that an implicit op solves for.
+static std::string unknown(newton::ImplicitOp op, unsigned i) {
+  return atTime(cast<StringAttr>(op.getUnknowns()[i]).getValue(), "[t]");
+}
+
 Text Writer::writeArgument(BlockArgument arg) {
+  if (auto op = dyn_cast<newton::ImplicitOp>(arg.getOwner()->getParentOp())) {
+    unsigned i = arg.getArgNumber(), m = op.numUnknowns();
+    return i < m ? Text{unknown(op, i)} : write(op.getCaptures()[i - m], 0, false);
+  }
   int64_t i = arg.getArgNumber(), k = system.numStates(), inputs = system.numInputs();
   auto slot = [](ArrayAttr list, int64_t i) { return cast<newton::SlotAttr>(list[i]); };
   if (i < k)
@@ -94,6 +103,8 @@ Text Writer::write(Value value, unsigned depth, bool top) {
   if (auto arg = dyn_cast<BlockArgument>(value))
     return writeArgument(arg);
   Operation* op = value.getDefiningOp();
+  if (auto implicit = dyn_cast<newton::ImplicitOp>(op))
+    return {unknown(implicit, cast<OpResult>(value).getResultNumber())};
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     if (auto real = dyn_cast<FloatAttr>(constant.getValue())) {
       double n = real.getValueAsDouble();
@@ -192,11 +203,40 @@ std::string rnnc::formula(Value value, newton::SystemOp system, bool expand, siz
   return text.size() > limit ? text.substr(0, limit) + "..." : text;
 }
 
+/// What an implicit op solves: u = G(u), where its residual still has that form.
+static std::string equation(newton::ImplicitOp op, unsigned i, newton::SystemOp system) {
+  Value residual = op.residualBlock().getTerminator()->getOperand(i);
+  std::string name = unknown(op, i), solves = name + " solves ";
+  auto difference = residual.getDefiningOp<arith::SubFOp>();
+  if (difference && difference.getRhs() == op.residualBlock().getArgument(i))
+    return solves + name + " = " + formula(difference.getLhs(), system, /*expand=*/true);
+  return solves + "0 = " + formula(residual, system, /*expand=*/true);
+}
+
 std::vector<std::string> rnnc::definitions(Block& block, newton::SystemOp system) {
   std::vector<std::string> lines;
-  for (Operation& op : block.without_terminator())
-    if (StringRef name = nameOf(&op); !name.empty() && !isa<arith::ConstantOp>(op))
-      lines.push_back((isResult(system, name) ? atTime(name, "[t]") : name.str()) + " = " +
-                      formula(op.getResult(0), system, /*expand=*/true));
+  auto add = [&](std::string line) {
+    if (!llvm::is_contained(lines, line)) // a value may be needed inside a search and behind it
+      lines.push_back(std::move(line));
+  };
+  SmallVector<std::string> solved;
+  if (auto implicit = dyn_cast<newton::ImplicitOp>(block.getParentOp()))
+    for (unsigned i = 0; i < implicit.numUnknowns(); ++i)
+      solved.push_back(unknown(implicit, i));
+  for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op)) {
+      for (std::string& line : definitions(implicit.residualBlock(), system))
+        add(std::move(line));
+      for (unsigned i = 0; i < implicit.numUnknowns(); ++i)
+        add(equation(implicit, i, system));
+      continue;
+    }
+    StringRef name = nameOf(&op);
+    if (name.empty() || isa<arith::ConstantOp>(op))
+      continue;
+    std::string left = isResult(system, name) ? atTime(name, "[t]") : name.str();
+    if (!llvm::is_contained(solved, left))
+      add(left + " = " + formula(op.getResult(0), system, /*expand=*/true));
+  }
   return lines;
 }

@@ -22,7 +22,7 @@ int64_t rnnc::contractedSize(Operation* op) {
   if (!matmul)
     return 1;
   ArrayRef<DimAttr> lhs = matmul.getLhs().getType().getDims();
-  DimAttr rhs = matmul.getRhs().getType().getDims()[lhs.size() - 2];
+  DimAttr rhs = matmul.getRhs().getType().getDims()[matmul.sharedAxes()];
   return lhs.back().isFree() ? rhs.getSize() : lhs.back().getSize();
 }
 
@@ -66,6 +66,9 @@ void Hoisting::classify() {
     if (op.getNumResults() == 0)
       continue;
     Value value = op.getResult(0);
+    if (auto read = dyn_cast<StateAtOp>(op); read && read.getBack() == 0)
+      newState.try_emplace(value,
+                           cast<StateOp>(SymbolTable::lookupSymbolIn(cell, read.getNameAttr())));
     auto any = [&](const llvm::DenseSet<Value>& set) {
       return llvm::any_of(op.getOperands(), [&](Value operand) { return set.contains(operand); });
     };
@@ -120,7 +123,7 @@ static int64_t contractedLane(Operation* op, const LaneAxes& axes) {
   ArrayRef<int64_t> left = axes.axesOf(product.getLhs()), right = axes.axesOf(product.getRhs());
   int64_t lane = left.empty() ? -1 : left.back();
   if (!right.empty())
-    lane = std::max(lane, right[product.getLhs().getType().getRank() - 2]);
+    lane = std::max(lane, right[product.sharedAxes()]);
   return left.empty() && right.empty() ? 0 : lane;
 }
 
@@ -211,8 +214,7 @@ Value Hoisting::biasedSum(ProductForm& form, Operation* product) const {
   if (!ofParams.contains(bias) || isa<ConstantOp>(bias.getDefiningOp()))
     return result;
   ArrayRef<DimAttr> own = dimsOf(bias), all = dimsOf(result);
-  bool matrix = cast<MatmulOp>(product).getRhs().getType().getRank() ==
-                cast<MatmulOp>(product).getLhs().getType().getRank();
+  bool matrix = !cast<MatmulOp>(product).isVector();
   bool hasRows = form.sequenceOnTheLeft || matrix;
   if (own.empty() || (hasRows && (own.size() > 1 || !form.sequenceOnTheLeft || !matrix)) ||
       !llvm::equal(own, all.take_back(own.size())))

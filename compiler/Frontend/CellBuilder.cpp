@@ -87,7 +87,13 @@ void CellBuilder::set(const Equation& eq, Declared& declared, Value value) {
     rnn::SetOutputOp::create(builder, loc, eq.name, value);
     return;
   }
-  if (auto same = value.getDefiningOp<rnn::StateAtOp>(); same && same.getName() == eq.name)
+  auto same = value.getDefiningOp<rnn::StateAtOp>();
+  bool isOwn = same && same.getName() == eq.name;
+  if (isOwn && same.getBack() == 0)
+    return error(eq.span, "RNN0125", id + " is defined through itself",
+                 "this equation holds for every value; write " + eq.name.str() +
+                     "[t-1] for the previous one");
+  if (isOwn)
     warn(eq.span, "RNN0902", "the state " + id + " never changes",
          "a param is what stays the same");
   rnn::SetStateOp::create(builder, loc, eq.name, value);

@@ -85,7 +85,9 @@ constexpr CodeText kCodes[] = {
      "is used below the equation that defines it."},
     {"RNN0125", "defined through itself",
      "A value of the step needs its own value. Only a state has a previous one: declare\n"
-     "state s : [...] = 0 and write s[t] = ... s[t-1] ..."},
+     "state s : [...] = 0 and write s[t] = ... s[t-1] ... A state may need its own new value, "
+     "s[t],\n"
+     "which is solved for: an implicit step. h[t] = h[t] says nothing about h."},
     {"RNN0126", "no state",
      "A cell is a recurrence: at least one state is carried from step to step."},
     {"RNN0130", "not a file to import",
@@ -144,8 +146,6 @@ constexpr CodeText kCodes[] = {
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
-    {"RNN0306", "not supported yet: implicit steps",
-     "A right side that uses its own state[t] would be solved per step; that comes later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"
@@ -173,6 +173,14 @@ constexpr CodeText kCodes[] = {
      "so the step becomes loops, which run sequentially. With a size in the file (dim k = 4) the "
      "contraction is\n"
      "unrolled, and all steps can be solved at once."},
+    {"RNN0411", "an implicit step in too large a block",
+     "The equations of an implicit step are solved together by Newton's method, in a block of at "
+     "most 16\n"
+     "states a lane. A contraction over an axis of the state, of h[t] or of h[t-1], makes all of "
+     "the axis one\n"
+     "block; one small block a head (R : [heads, 4, 4]) is one of 4."},
+    {"RNN0412", "an implicit equation does not determine its state",
+     "h[t] drops out of h[t] = h[t] + x[t]: no value of h[t], or every one, solves it."},
     {"RNN0499", "rejected by a later phase",
      "A pass of the compiler refused the cell; the message says why."},
     {"RNN0501", "no CUDA text for an operation",

@@ -91,26 +91,15 @@ void EquationBuilder::early(const Node& node) {
   if (equation.broken)
     return;
   std::string id = text({node.begin, node.end - node.begin});
-  if (!order.needs(target, current)) {
+  // Through a state a circle is an implicit step, once its lines stand in order.
+  if (!order.needsWithoutStates(target, current)) {
     unsigned line = diagnostics.lineAndColumn(equation.span.offset).first;
     return error(node.span, "RNN0124", "'" + id + "' is used before its equation",
                  "move line " + std::to_string(line) + " above this one");
   }
-  std::string other = reader.name.str() + (reader.atTime ? "[t]" : "");
-  bool state = llvm::any_of(ArrayRef<const Equation*>{&equation, &reader}, [&](auto* each) {
-    Declared* declared = scope.find(each->name);
-    return declared && declared->decl->kind == Declaration::State;
-  });
-  if (!state)
-    return error(node.span, "RNN0125", "'" + other + "' is defined through itself",
-                 "only a state has a previous value: state s : [...], then s[t] = ... s[t-1]");
-  if (target == current)
-    return error(node.span, "RNN0306",
-                 "not supported yet: an implicit step, '" + id + "' in its own equation",
-                 "write " + node.text.str() + "[t-1] for the previous value");
-  error(node.span, "RNN0306",
-        "not supported yet: an implicit step, '" + id + "' needs '" + other + "' itself",
-        "read the previous step, [t-1], somewhere in this circle");
+  error(node.span, "RNN0125",
+        "'" + reader.name.str() + (reader.atTime ? "[t]" : "") + "' is defined through itself",
+        "only a state has a previous value: state s : [...], then s[t] = ... s[t-1]");
 }
 
 /// What a declared name stands for without a time.
@@ -160,8 +149,22 @@ Value EquationBuilder::name(const Node& node) {
   return undefined(node);
 }
 
+/// A state that is read above its equation, in a circle: every read of it is the unknown that the
+/// implicit step is solved for.
+bool EquationBuilder::isUnknown(const Node& node, const Declared& declared) {
+  if (declared.decl->kind != Declaration::State)
+    return false;
+  auto target = order.equationOf(node.text);
+  if (!values.contains(node.text) && target && !order[*target].broken &&
+      order.needs(*target, current))
+    unknowns.insert(node.text);
+  return unknowns.contains(node.text);
+}
+
 /// name[t] of a state or an output, in its declared shape.
 Value EquationBuilder::newValue(const Node& node, Declared& declared) {
+  if (isUnknown(node, declared))
+    return rnn::StateAtOp::create(builder, location(node.span), declared.type, node.text, 0);
   auto it = values.find(node.text);
   if (it == values.end()) {
     if (order.equationOf(node.text))

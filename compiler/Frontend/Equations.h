@@ -59,6 +59,7 @@ private:
   mlir::Value declaredName(const ast::Node& node, Declared& declared);
   mlir::Value atTime(const ast::Node& node);
   mlir::Value earlierState(const ast::Node& node, const Declared& declared);
+  bool isUnknown(const ast::Node& node, const Declared& declared);
   mlir::Value newValue(const ast::Node& node, Declared& declared);
   void early(const ast::Node& node);
   void call(const ast::Node& node);
@@ -118,7 +119,8 @@ private:
   DiagnosticEngine& diagnostics;
   mlir::OpBuilder& builder;
   llvm::StringMap<Defined> values;
-  size_t current = 0; // equation
+  llvm::StringSet<> unknowns; // states of implicit steps
+  size_t current = 0;         // equation
   std::vector<Operand> stack;
   std::vector<Frame> frames;
   int64_t operations = 0;

@@ -8,6 +8,9 @@ using namespace rnnc::ast;
 EquationOrder::EquationOrder(const Cell& cell) : cell(cell) {
   for (size_t i = 0; i < cell.equations.size(); ++i)
     byName.try_emplace(cell.equations[i].name, i);
+  for (const Declaration& decl : cell.declarations)
+    if (decl.kind == Declaration::State)
+      states.insert(decl.name);
 }
 
 std::optional<size_t> EquationOrder::equationOf(llvm::StringRef name) const {
@@ -17,7 +20,13 @@ std::optional<size_t> EquationOrder::equationOf(llvm::StringRef name) const {
   return it->second;
 }
 
-bool EquationOrder::needs(size_t from, size_t to) const {
+bool EquationOrder::needs(size_t from, size_t to) const { return reaches(from, to, true); }
+
+bool EquationOrder::needsWithoutStates(size_t from, size_t to) const {
+  return reaches(from, to, false);
+}
+
+bool EquationOrder::reaches(size_t from, size_t to, bool throughStates) const {
   std::vector<bool> seen(cell.equations.size());
   std::vector<size_t> todo{from};
   while (!todo.empty()) {
@@ -26,7 +35,7 @@ bool EquationOrder::needs(size_t from, size_t to) const {
     for (const Node& node : cell.equations[at].value) {
       bool read = node.op == Node::Name || (node.op == Node::At && node.back == 0);
       auto needed = read ? equationOf(node.text) : std::nullopt;
-      if (!needed)
+      if (!needed || (!throughStates && states.contains(node.text)))
         continue;
       if (*needed == to)
         return true;

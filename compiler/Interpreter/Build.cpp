@@ -1,6 +1,7 @@
 //===- Build.cpp - from a cell to a program --------------------------------------------------===//
 
 #include "Build.h"
+#include "Implicit.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -62,6 +63,7 @@ private:
   void bindStarts();
   void shift(const std::string& from, const std::string& to);
   Error translate(Operation& op);
+  Error translateUnknown(rnn::StateAtOp op);
   Error translateInput(rnn::InputAtOp op);
   void translateRead(Operation& op, StringRef name);
   Error translateSet(Value value, StringRef name);
@@ -83,6 +85,7 @@ private:
   Program& program;
   std::map<std::string, int64_t> sizes;
   llvm::StringMap<size_t> declared;
+  llvm::StringMap<Location> guesses; // by state
   llvm::DenseMap<Value, Location> values;
 };
 
@@ -104,6 +107,7 @@ Error ProgramBuilder::build() {
   for (Operation& op : cell.getStep().getBody().front())
     if (Error error = translate(op))
       return error;
+  orderUnknowns(program);
   return Error::success();
 }
 
@@ -280,6 +284,23 @@ void ProgramBuilder::translateRead(Operation& op, StringRef name) {
   values[op.getResult(0)] = place;
 }
 
+/// All reads of one state find the same guess.
+Error ProgramBuilder::translateUnknown(rnn::StateAtOp op) {
+  auto [known, isNew] = guesses.try_emplace(op.getName());
+  if (!isNew) {
+    values[op.getResult()] = known->second;
+    return Error::success();
+  }
+  auto guess = define(*op);
+  if (!guess)
+    return guess.takeError();
+  guesses[op.getName()] = *guess;
+  const Program::Place& place = program.places[declared.lookup(op.getName())];
+  for (size_t i = 0; i < place.count; ++i)
+    program.unknowns.push_back({place.now + i, place.next + i, guess->base + i});
+  return Error::success();
+}
+
 Error ProgramBuilder::translateInput(rnn::InputAtOp op) {
   if (op.getBack() == 0) {
     translateRead(*op, op.getName());
@@ -302,15 +323,15 @@ Error ProgramBuilder::translateSet(Value value, StringRef name) {
   return Error::success();
 }
 
-/// [batch..., m, n] @ [batch..., n] or @ [batch..., n, p].
+/// [batch..., m, n] @ [batch..., n] or @ [batch..., n, p]; all rows of lhs @ [n].
 Error ProgramBuilder::translateMatmul(rnn::MatmulOp op) {
   Location lhs = values.at(op.getLhs()), rhs = values.at(op.getRhs());
   auto result = define(*op);
   if (!result)
     return result.takeError();
-  bool vector = rhs.shape.size() < lhs.shape.size();
-  size_t rank = lhs.shape.size(), n = lhs.shape[rank - 1], m = lhs.shape[rank - 2];
-  size_t p = vector ? 1 : rhs.shape[rank - 1], count = countOf(result->shape);
+  size_t rank = lhs.shape.size(), n = lhs.shape[rank - 1], count = countOf(result->shape);
+  size_t p = op.isVector() ? 1 : rhs.shape[rank - 1];
+  size_t m = rhs.shape.size() == 1 ? count : lhs.shape[rank - 2];
   Program::Instruction dot{Program::Code::Contract, 0, result->base, count, n, {}};
   Program::Operand left{lhs.base, {}, 1, lhs.width}, right{rhs.base, {}, p, rhs.width};
   for (size_t i = 0; i < count; ++i) {
@@ -413,7 +434,9 @@ Error ProgramBuilder::translateMovement(Operation& op) {
 Error ProgramBuilder::translate(Operation& op) {
   using Code = Program::Code;
   return llvm::TypeSwitch<Operation&, Error>(op)
-      .Case([&](rnn::StateAtOp read) {
+      .Case([&](rnn::StateAtOp read) -> Error {
+        if (read.getBack() == 0)
+          return translateUnknown(read);
         bool shifted = read.getBack() > 1;
         translateRead(op, shifted ? rnn::shiftName(read.getName(), read.getBack() - 1)
                                   : read.getName().str());

@@ -1,6 +1,6 @@
 //===- Execute.cpp - one step of a program ---------------------------------------------------===//
 
-#include "Program.h"
+#include "Implicit.h"
 
 #include <cmath>
 #include <complex>
@@ -92,15 +92,27 @@ static std::complex<double> complexElement(const Program::Instruction& op,
   return op.code == Program::Code::Mean ? sum / static_cast<double>(op.terms) : sum;
 }
 
+void Program::execute(const Instruction& op, std::vector<double>& memory) const {
+  for (size_t i = 0; i < op.count; ++i) {
+    if (!op.isComplex) {
+      memory[op.result + i] = element(op, memory, i);
+      continue;
+    }
+    std::complex<double> z = complexElement(op, memory, i);
+    memory[op.result + 2 * i] = z.real();
+    memory[op.result + 2 * i + 1] = z.imag();
+  }
+}
+
 void Program::execute(std::vector<double>& memory) const {
   for (const Instruction& op : instructions)
-    for (size_t i = 0; i < op.count; ++i) {
-      if (!op.isComplex) {
-        memory[op.result + i] = element(op, memory, i);
-        continue;
-      }
-      std::complex<double> z = complexElement(op, memory, i);
-      memory[op.result + 2 * i] = z.real();
-      memory[op.result + 2 * i + 1] = z.imag();
-    }
+    execute(op, memory);
+}
+
+bool Program::step(std::vector<double>& memory) const {
+  bool solved = solveImplicit(*this, memory);
+  execute(memory);
+  for (const Unknown& unknown : unknowns)
+    memory[unknown.next] = memory[unknown.guess];
+  return solved;
 }

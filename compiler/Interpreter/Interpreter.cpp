@@ -103,14 +103,16 @@ public:
              Interpreter::Result& result);
   /// Gives earlier inputs of the first step their values, where `arrays` has them.
   Error bindEarlier(const Arrays& arrays);
-  void execute() {
+  Error execute() {
     for (int64_t b = 0; b < batch; ++b)
-      runElement(b);
+      if (Error error = runElement(b))
+        return error;
+    return Error::success();
   }
 
 private:
   double* produce(Arrays& arrays, const Binding& binding, std::vector<int64_t> front);
-  void runElement(int64_t b);
+  Error runElement(int64_t b);
   void load(const Binding& x, const double* from) {
     std::copy_n(from, x.place.count, &memory[x.place.now]);
   }
@@ -193,7 +195,7 @@ void Run::loadDelayed(int64_t b, int64_t step) {
   }
 }
 
-void Run::runElement(int64_t b) {
+Error Run::runElement(int64_t b) {
   for (const Binding& x : bindings)
     if (x.decl.role == Role::Param)
       load(x, x.from);
@@ -210,7 +212,10 @@ void Run::runElement(int64_t b) {
       if (x.decl.role == Role::Input)
         load(x, x.from + row * x.place.count);
     loadDelayed(b, row - b * time);
-    program.execute(memory);
+    if (!program.step(memory))
+      return interpreterError("an implicit equation found no solution at step " +
+                              llvm::Twine(row - b * time) + " (counted from 0) of batch element " +
+                              llvm::Twine(b));
     for (const Binding& x : bindings) {
       if (x.sequence)
         std::copy_n(&memory[x.place.next], x.place.count, x.sequence + row * x.place.count);
@@ -221,6 +226,7 @@ void Run::runElement(int64_t b) {
   for (const Binding& x : bindings)
     if (x.last)
       std::copy_n(&memory[x.place.now], x.place.count, x.last + b * x.place.count);
+  return Error::success();
 }
 
 static Expected<Interpreter::Result> runProgram(const Interpreter::Program& program, int64_t batch,
@@ -239,7 +245,8 @@ static Expected<Interpreter::Result> runProgram(const Interpreter::Program& prog
     return error;
   if (Error error = run.bindEarlier(earlier))
     return error;
-  run.execute();
+  if (Error error = run.execute())
+    return error;
   return result;
 }
 

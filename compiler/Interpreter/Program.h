@@ -62,6 +62,20 @@ struct Interpreter::Program {
     size_t base = 0;
   };
 
+  /// One element of a state that the step reads at [0]: `guess` is what the reads find, `next` what
+  /// the equation makes of it, `now` the previous value.
+  struct Unknown {
+    size_t now = 0, next = 0, guess = 0;
+  };
+
+  /// Unknowns that can be solved for at the same time: groups of those that need each other, and
+  /// the instructions, by number, that lead from their guesses to what their equations make of
+  /// these.
+  struct Level {
+    std::vector<std::vector<uint32_t>> groups;
+    std::vector<uint32_t> instructions;
+  };
+
   /// A state that begins as a param: element i is the param's element index[i].
   struct Start {
     size_t state = 0, param = 0; // declarations
@@ -72,10 +86,16 @@ struct Interpreter::Program {
   std::vector<Place> places; // by declaration
   std::vector<Start> starts;
   std::vector<Delayed> delayed;
+  std::vector<Unknown> unknowns;
+  std::vector<Level> levels; // each after those that it needs
   std::vector<Instruction> instructions;
   std::vector<double> memory; // constants and first states in place; copied by every run
 
+  /// The equations in order, as they stand.
   void execute(std::vector<double>& memory) const;
+  void execute(const Instruction& op, std::vector<double>& memory) const;
+  /// A step: implicit equations are solved first. False where one has no solution.
+  bool step(std::vector<double>& memory) const;
 };
 
 } // namespace rnnc

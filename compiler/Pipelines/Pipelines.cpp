@@ -49,6 +49,7 @@ bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   addArrayPasses(passes);
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
+  passes.nest<newton::CellOp>().addPass(createDeriveTrial());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   OpPassManager& cell = passes.nest<newton::CellOp>();

@@ -179,17 +179,17 @@ Value DenseLowering::buildReduction(ReduceOp op, const Frame& frame) {
 void DenseLowering::buildRows(MatmulOp op, Frame& frame, Value first, int64_t rows,
                               const Array& to) {
   Value left = op.getLhs(), right = op.getRhs();
-  size_t batch = dimsOf(left).size() - 2;
+  size_t rowAxis = dimsOf(left).size() - 2, shared = op.sharedAxes();
   SmallVector<Value> start(rows, zero()), rowPlaces;
   for (int64_t r = 0; r < rows; ++r)
     rowPlaces.push_back(!first || r == 0 ? first : arith::AddIOp::create(b, loc, first, number(r)));
-  Frame ofLeft{dimsOf(left), Lanes(frame.lanes.begin(), frame.lanes.begin() + batch + 1),
-               SmallVector<Value>(frame.places.begin(), frame.places.begin() + batch + 1)};
-  Frame ofRight{dimsOf(right), Lanes(frame.lanes.begin(), frame.lanes.begin() + batch),
-                SmallVector<Value>(frame.places.begin(), frame.places.begin() + batch)};
+  Frame ofLeft{dimsOf(left), Lanes(frame.lanes.begin(), frame.lanes.begin() + rowAxis + 1),
+               SmallVector<Value>(frame.places.begin(), frame.places.begin() + rowAxis + 1)};
+  Frame ofRight{dimsOf(right), Lanes(frame.lanes.begin(), frame.lanes.begin() + shared),
+                SmallVector<Value>(frame.places.begin(), frame.places.begin() + shared)};
   ofLeft.lanes.push_back({});
   ofRight.lanes.push_back({});
-  ofRight.lanes.insert(ofRight.lanes.end(), frame.lanes.begin() + batch + 1, frame.lanes.end());
+  ofRight.lanes.insert(ofRight.lanes.end(), frame.lanes.begin() + rowAxis + 1, frame.lanes.end());
   DimAttr contracted = dimsOf(left).back();
   auto loop = scf::ForOp::create(b, loc, number(0), sizeOf(contracted), number(1), start);
   {
@@ -198,18 +198,18 @@ void DenseLowering::buildRows(MatmulOp op, Frame& frame, Value first, int64_t ro
     Value j = loop.getInductionVar();
     ofLeft.places.push_back(j);
     ofRight.places.push_back(j);
-    ofRight.places.append(frame.places.begin() + batch + 1, frame.places.end());
+    ofRight.places.append(frame.places.begin() + rowAxis + 1, frame.places.end());
     Value factor = read(right, ofRight);
     SmallVector<Value> sums;
     for (int64_t r = 0; r < rows; ++r) {
-      ofLeft.places[batch] = rowPlaces[r];
+      ofLeft.places[rowAxis] = rowPlaces[r];
       Value product = arith::MulFOp::create(b, loc, read(left, ofLeft), factor);
       sums.push_back(arith::AddFOp::create(b, loc, product, loop.getRegionIterArg(r)));
     }
     scf::YieldOp::create(b, loc, sums);
   }
   for (int64_t r = 0; r < rows; ++r) {
-    frame.places[batch] = rowPlaces[r];
+    frame.places[rowAxis] = rowPlaces[r];
     write(to, frame, loop.getResult(r));
   }
 }

@@ -1,10 +1,11 @@
 //===- DeriveJacobian.cpp - the Jacobian of a step, by symbolic differentiation --------------===//
 
 #include "Analysis/JacobianStructure.h"
-#include "Newton/Derivatives.h"
 #include "Transforms/Coupling.h"
+#include "Transforms/LinearSolve.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Simplify.h"
+#include "Transforms/Tangents.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -17,31 +18,85 @@ namespace rnnc {
 using namespace mlir;
 using namespace rnnc;
 
-/// Tangents of `block`'s yielded states along state `column`, null where they are zero.
-static FailureOr<SmallVector<Value>> tangentsAlong(Block& block, int64_t column, int64_t states) {
-  DenseMap<Value, Value> tangents;
+namespace {
+
+/// The solutions u of F(u, c) = 0 and the equation written out behind the op, at u: along any
+/// direction F' du = -(dF/dc) dc, the implicit function theorem.
+struct Equation {
+  newton::ImplicitOp op;
+  Linearised linear;
+  Factored factors;
+  Operation* behind; // what follows
+};
+
+/// The ops of a block, with the equations of its implicit ops.
+struct Body {
+  explicit Body(Block& block) : block(block) {}
+  LogicalResult open();
+  /// Tangents of the yielded states along state `column`, null where they are zero.
+  FailureOr<SmallVector<Value>> tangentsAlong(int64_t column, int64_t states);
+
+  Block& block;
+  SmallVector<Operation*> ops; // without those of the equations
+  DenseMap<Operation*, Equation> equations;
+
+private:
+  LogicalResult solve(Equation& equation, Tangents& tangents);
+};
+
+} // namespace
+
+LogicalResult Body::open() {
+  for (Operation& op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation* op : ops) {
+    auto implicit = dyn_cast<newton::ImplicitOp>(op);
+    if (!implicit)
+      continue;
+    Operation* behind = op->getNextNode();
+    OpBuilder builder(behind);
+    FailureOr<Linearised> linear =
+        linearise(implicit, builder, implicit.getSolutions(), implicit.getCaptures());
+    if (failed(linear))
+      return failure();
+    FailureOr<Factored> factors = Factored::create(builder, op->getLoc(), linear->matrix);
+    if (failed(factors))
+      return op->emitError("has a singular derivative");
+    equations.try_emplace(op, Equation{implicit, *linear, *factors, behind});
+  }
+  return success();
+}
+
+LogicalResult Body::solve(Equation& equation, Tangents& tangents) {
+  Tangents local;
+  for (Value given : equation.op.getCaptures())
+    local[given] = tangents.lookup(given);
+  if (failed(propagate(equation.linear.ops, local)))
+    return failure();
+  OpBuilder builder(equation.behind);
+  Location loc = equation.op.getLoc();
+  SmallVector<Value> right;
+  for (Value residual : equation.linear.residuals) {
+    Value tangent = local.lookup(residual);
+    right.push_back(tangent ? Value(arith::NegFOp::create(builder, loc, tangent)) : Value());
+  }
+  SmallVector<Value> solution = equation.factors.solve(builder, loc, right);
+  for (auto [unknown, tangent] : llvm::zip_equal(equation.op.getSolutions(), solution))
+    tangents[unknown] = tangent;
+  return success();
+}
+
+FailureOr<SmallVector<Value>> Body::tangentsAlong(int64_t column, int64_t states) {
+  Tangents tangents;
   OpBuilder builder(&block, block.begin());
   Value direction = block.getArgument(column);
   tangents[direction] = arith::ConstantOp::create(builder, direction.getLoc(),
                                                   builder.getFloatAttr(direction.getType(), 1));
-  SmallVector<Operation*> ops;
-  for (Operation& op : block.without_terminator())
-    ops.push_back(&op);
   for (Operation* op : ops) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(tangents.lookup(operand));
-    if (llvm::none_of(operands, [](Value v) { return static_cast<bool>(v); }) ||
-        !isa<FloatType>(op->getResult(0).getType()))
-      continue;
-    auto derivable = dyn_cast<newton::DerivativeOpInterface>(op);
-    if (!derivable) {
-      op->emitError("has no derivative rule");
+    auto equation = equations.find(op);
+    if (failed(equation == equations.end() ? propagate(op, tangents)
+                                           : solve(equation->second, tangents)))
       return failure();
-    }
-    builder.setInsertionPointAfter(op);
-    if (Value tangent = derivable.tangent(builder, operands))
-      tangents[op->getResult(0)] = tangent;
   }
   SmallVector<Value> results;
   for (Value value : block.getTerminator()->getOperands().take_front(states))
@@ -76,8 +131,11 @@ static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   system.getStep().cloneInto(&region, mapping);
   Block& block = region.front();
   SmallVector<SmallVector<Value>> columns;
+  Body body(block);
+  if (failed(body.open()))
+    return failure();
   for (int64_t column = 0; column < k; ++column) {
-    FailureOr<SmallVector<Value>> tangents = tangentsAlong(block, column, k);
+    FailureOr<SmallVector<Value>> tangents = body.tangentsAlong(column, k);
     if (failed(tangents))
       return failure();
     columns.push_back(*tangents);
@@ -107,12 +165,9 @@ static LogicalResult derive(newton::SystemOp system, bool diagonal) {
   yield(
       entries, [&](int64_t r, int64_t c) { return entry.contains({r, c}); },
       [&](int64_t r, int64_t c) { return entry.lookup({r, c}); });
-  if (failed(simplifyRegion(system, system.getJacobian()))) // what only a zero entry used
-    return failure();
+  eraseUnused(block); // what only a zero entry used
   SmallVector<int64_t> values = shareValues(block);
-  // What only an entry used that is another one's equal.
-  if (failed(simplifyRegion(system, system.getJacobian())))
-    return failure();
+  eraseUnused(block); // what only an entry used that is another one's equal
   newton::StructureAttr structure = jacobianStructure(k, entries, values, system, block);
   if (diagonal) // of the Jacobian itself nothing is known
     structure = newton::StructureAttr::get(system.getContext(), entries, structure.getValues(),

@@ -60,13 +60,13 @@ Element rnnc::movedElement(Operation* op, const Index& index) {
 
 static SmallVector<Element> pairsOf(MatmulOp op, const Index& index) {
   SmallVector<Element> elements;
-  unsigned batch = op.getLhs().getType().getRank() - 2;
+  unsigned rows = op.getLhs().getType().getRank() - 1;
   for (int64_t j = 0; j < contractedSize(op); ++j) {
-    Index left(index.begin(), index.begin() + batch + 1),
-        right(index.begin(), index.begin() + batch);
+    Index left(index.begin(), index.begin() + rows),
+        right(index.begin(), index.begin() + op.sharedAxes());
     left.push_back(Place::fixed(j));
     right.push_back(Place::fixed(j));
-    right.insert(right.end(), index.begin() + batch + 1, index.end());
+    right.insert(right.end(), index.begin() + rows, index.end());
     elements.push_back({op.getLhs(), std::move(left)});
     elements.push_back({op.getRhs(), std::move(right)});
   }

@@ -78,12 +78,12 @@ void DenseLowering::demandOperands(Operation* op, const Lanes& lanes, const std:
       roots.insert(seen);
   };
   if (auto product = dyn_cast<MatmulOp>(op)) {
-    size_t batch = product.getLhs().getType().getRank() - 2;
-    Lanes left(lanes.begin(), lanes.begin() + batch + 1),
-        right(lanes.begin(), lanes.begin() + batch);
+    size_t rows = product.getLhs().getType().getRank() - 1;
+    Lanes left(lanes.begin(), lanes.begin() + rows),
+        right(lanes.begin(), lanes.begin() + product.sharedAxes());
     left.push_back({});
     right.push_back({});
-    right.insert(right.end(), lanes.begin() + batch + 1, lanes.end());
+    right.insert(right.end(), lanes.begin() + rows, lanes.end());
     want(product.getLhs(), left, true); // every element is used for many
     want(product.getRhs(), right, true);
     return;

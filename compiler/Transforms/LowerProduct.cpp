@@ -60,7 +60,10 @@ static FailureOr<Product> match(StageOp stage) {
   product.sequence = tensorOf(sequence, &product.back);
   if (!product.weight || !product.sequence || (!once && !isSequence(sequence)))
     return failure();
-  product.heads = matmul.getLhs().getType().getRank() - 2;
+  product.heads = matmul.sharedAxes();
+  // A sequence has one axis of rows; a weight may have several, as in [heads, k, m] @ [m].
+  if (product.left && matmul.getLhs().getType().getRank() != product.heads + 2)
+    return failure();
   return product;
 }
 

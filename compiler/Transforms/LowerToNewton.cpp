@@ -1,15 +1,10 @@
 //===- LowerToNewton.cpp - arrays become scalars a lane --------------------------------------===//
-//
-// Two walks over the equations, neither recursive. Backward: which elements of every value are
-// wanted. An element is an index that is a lane axis or a number for every axis of the value.
-// Forward: build each wanted element once.
-//
 //===----------------------------------------------------------------------------------------------===//
 
 #include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
 #include "Transforms/Coupling.h"
-#include "Transforms/Elements.h"
+#include "Transforms/GroupLowering.h"
 #include "Transforms/LowerDense.h"
 #include "Transforms/LowerProduct.h"
 #include "Transforms/Passes.h"
@@ -26,70 +21,6 @@ namespace rnnc {
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::rnn;
-
-namespace {
-
-class GroupLowering {
-public:
-  GroupLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
-                Type compute, int64_t limit)
-      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
-        compute(compute), limit(limit), context(cell.getContext()) {}
-
-  /// Builds the system at the end of `into`; failure after a diagnostic, or with `needsLoops`.
-  LogicalResult lower(Block& into);
-  /// A contraction over an axis of free size, which scalars cannot hold.
-  Operation* needsLoops() const { return unrollable; }
-
-private:
-  struct Result {
-    Value value; // in the Rnn dialect
-    Index index; // of that value
-    Index slot;  // of the tensor that it goes to
-    FlatSymbolRefAttr tensor;
-  };
-
-  LogicalResult listResults();
-  LogicalResult listElements(Operation* set, Value value, FlatSymbolRefAttr tensor, ArrayType type,
-                             ArrayRef<int64_t> laneOfAxis);
-  LogicalResult demand();
-  LogicalResult demandOperands(Operation* op, const Index& index);
-  LogicalResult want(Operation* by, Value value, Index index);
-  void build(Block& into);
-  Value buildElement(OpBuilder& builder, Operation* op, const Index& index, Location loc);
-  Value buildNamed(OpBuilder& builder, Operation* op, const Index& index);
-  newton::SlotAttr slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back);
-  Value element(Value value, const Index& index) {
-    return built.at({value.getAsOpaquePointer(), index});
-  }
-  Location nameElement(Location loc, const Index& index);
-
-  const Equations& equations;
-  CellOp cell;
-  Block& step;
-  const StateGroup& group;
-  const LaneAxes& axes;
-  Type compute;
-  int64_t limit;
-  MLIRContext* context;
-
-  SmallVector<Result> states, outputs;
-  Operation* unrollable = nullptr;
-  llvm::DenseMap<Value, std::set<Index>> wanted;
-  int64_t count = 0;
-  std::map<std::pair<const void*, Index>, Value> built;
-};
-
-} // namespace
-
-newton::SlotAttr GroupLowering::slot(FlatSymbolRefAttr tensor, const Index& index, int64_t back) {
-  SmallVector<int64_t> lanes, at;
-  for (const Place& place : index) {
-    lanes.push_back(place.lane);
-    at.push_back(place.at);
-  }
-  return newton::SlotAttr::get(context, tensor, lanes, at, back);
-}
 
 /// Every element of a tensor along its block axes, row-major.
 LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbolRefAttr tensor,
@@ -174,142 +105,6 @@ LogicalResult GroupLowering::demand() {
   return success();
 }
 
-/// `z` becomes `z[2]` where it is one element of a block.
-Location GroupLowering::nameElement(Location loc, const Index& index) {
-  auto named = dyn_cast<NameLoc>(loc);
-  std::string text;
-  for (const Place& place : index)
-    if (!place.isLane())
-      text += (text.empty() ? "[" : ", ") + std::to_string(place.at);
-  if (!named || text.empty())
-    return loc;
-  return NameLoc::get(StringAttr::get(context, named.getName().getValue() + text + "]"),
-                      named.getChildLoc());
-}
-
-Value GroupLowering::buildElement(OpBuilder& builder, Operation* op, const Index& index,
-                                  Location loc) {
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return buildNumber(builder, loc, compute, constant.getValue().convertToDouble());
-  SmallVector<Value> operands;
-  for (const Element& from : operandElements(op, index))
-    operands.push_back(element(from.first, from.second));
-  if (isMovement(op))
-    return operands.front();
-  auto reduce = dyn_cast<ReduceOp>(op);
-  if (!reduce && !isa<MatmulOp>(op))
-    return buildScalar(builder, loc, op, operands, compute);
-  BinaryKind kind = reduce ? combining(reduce.getKind()) : BinaryKind::Add;
-  size_t stride = reduce ? 1 : 2;
-  Value result;
-  for (size_t i = 0; i < operands.size(); i += stride) {
-    Value term = reduce ? operands[i]
-                        : Value(arith::MulFOp::create(builder, loc, operands[i], operands[i + 1]));
-    result = result ? buildBinary(builder, loc, kind, result, term) : term;
-  }
-  if (!reduce || reduce.getKind() != ReduceKind::Mean)
-    return result;
-  return arith::DivFOp::create(builder, loc, result,
-                               buildNumber(builder, loc, compute, operands.size()));
-}
-
-/// Only the op that makes the value has its name; what leads to it has the place alone.
-Value GroupLowering::buildNamed(OpBuilder& builder, Operation* op, const Index& index) {
-  auto named = dyn_cast<NameLoc>(op->getLoc());
-  Value value =
-      buildElement(builder, op, index, named ? Location(named.getChildLoc()) : op->getLoc());
-  Operation* made = value.getDefiningOp();
-  if (made && !isMovement(op) && !isa<arith::ConstantOp>(made) &&
-      made == &builder.getBlock()->back())
-    made->setLoc(nameElement(op->getLoc(), index));
-  return value;
-}
-
-void GroupLowering::build(Block& into) {
-  OpBuilder builder = OpBuilder::atBlockEnd(&into);
-
-  // Inputs and params in the order of their declarations, elements row-major.
-  using Leaf = std::pair<Attribute, std::pair<int64_t, Index>>; // tensor, steps back, element
-  SmallVector<Leaf> inputs, params;
-  DenseMap<Attribute, std::set<std::pair<int64_t, Index>>> byTensor;
-  for (Operation& op : step)
-    if (op.getNumResults() && wanted.contains(op.getResult(0)))
-      for (const Index& index : wanted[op.getResult(0)]) {
-        if (auto read = dyn_cast<InputAtOp>(op))
-          byTensor[read.getNameAttr()].insert({read.getBack(), index});
-        else if (auto read = dyn_cast<ParamValueOp>(op))
-          byTensor[read.getNameAttr()].insert({0, index});
-      }
-  for (Operation& decl : cell.getBody().front()) {
-    auto name = decl.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
-    auto hoisted = dyn_cast<HoistedOp>(decl);
-    bool isParam = isa<ParamOp>(decl) || (hoisted && hoisted.getPhase() == Phase::Call);
-    if (!isa<InputOp, StateOp>(decl) && !isParam && !hoisted)
-      continue;
-    auto ref = FlatSymbolRefAttr::get(name);
-    for (const auto& element : byTensor[ref])
-      (isParam ? params : inputs).push_back({ref, element});
-  }
-  auto slots = [&](auto& list, auto get) {
-    SmallVector<Attribute> attrs;
-    for (auto& item : list)
-      attrs.push_back(get(item));
-    return builder.getArrayAttr(attrs);
-  };
-  auto ofResult = [&](const Result& r) { return slot(r.tensor, r.slot, 0); };
-  auto ofLeaf = [&](const Leaf& leaf) {
-    return slot(cast<FlatSymbolRefAttr>(leaf.first), leaf.second.second, leaf.second.first);
-  };
-  SmallVector<Attribute> laneAxes;
-  for (DimAttr dim : group.lanes)
-    laneAxes.push_back(builder.getStringAttr(dim.str()));
-
-  auto system = newton::SystemOp::create(
-      builder, cell.getLoc(), builder.getStringAttr(equations.name(group)), TypeAttr::get(compute),
-      builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
-      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase());
-  Block& block = system.getStep().emplaceBlock();
-  std::map<std::pair<const void*, std::pair<int64_t, Index>>, Value> leaves;
-  auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
-    auto attr = slot(cast<FlatSymbolRefAttr>(tensor), index, back);
-    Location loc = NameLoc::get(builder.getStringAttr(attr.display()));
-    leaves[{tensor.getAsOpaquePointer(), {back, index}}] = block.addArgument(compute, loc);
-  };
-  for (const Result& state : states)
-    addArgument(state.tensor, 1, state.slot);
-  for (const Leaf& leaf : llvm::concat<const Leaf>(inputs, params))
-    addArgument(leaf.first, leaf.second.first, leaf.second.second);
-
-  builder.setInsertionPointToStart(&block);
-  for (Operation& op : step) {
-    if (!op.getNumResults() || !wanted.contains(op.getResult(0)))
-      continue;
-    for (const Index& index : wanted[op.getResult(0)]) {
-      Value value;
-      if (auto read = dyn_cast<StateAtOp>(op))
-        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {read.getBack(), index}});
-      else if (auto read = dyn_cast<InputAtOp>(op))
-        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {read.getBack(), index}});
-      else if (auto read = dyn_cast<ParamValueOp>(op))
-        value = leaves.at({read.getNameAttr().getAsOpaquePointer(), {0, index}});
-      else
-        value = buildNamed(builder, &op, index);
-      built[{op.getResult(0).getAsOpaquePointer(), index}] = value;
-    }
-  }
-  SmallVector<Value> results;
-  for (const Result& result : llvm::concat<const Result>(states, outputs))
-    results.push_back(element(result.value, result.index));
-  newton::YieldOp::create(builder, cell.getLoc(), results);
-}
-
-LogicalResult GroupLowering::lower(Block& into) {
-  if (failed(listResults()) || failed(demand()))
-    return failure();
-  build(into);
-  return success();
-}
-
 /// Scalar states a lane; -1 where a size of the block is bound by the caller.
 static int64_t statesOf(const StateGroup& group) {
   int64_t count = 0;
@@ -374,6 +169,16 @@ static void warnLoops(Operation* contraction) {
   warning.attachNote() << "with a size in the file, as in dim k = 4, the contraction is unrolled";
 }
 
+/// A dense block is not solved for.
+static LogicalResult checkExplicit(CellOp cell, const StateGroup& group, int64_t states) {
+  for (auto read : cell.getStep().getBody().front().getOps<StateAtOp>())
+    if (read.getBack() == 0 && llvm::any_of(group.states, [&](StateOp state) {
+          return state.getSymName() == read.getName();
+        }))
+      return emitTooManyUnknowns(read.getLoc(), states);
+  return success();
+}
+
 namespace {
 struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
   using LowerToNewtonBase::LowerToNewtonBase;
@@ -411,6 +216,8 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       std::optional<Coupling> coupling;
       if (isDense || states > maxBlock)
         coupling = couplingOf(group, states);
+      if (isDense && failed(checkExplicit(cell, group, states)))
+        return failure();
       if (isDense && coupling)
         coupling->warn();
       if (failed(lowerGroup(equations, group, axes, !isDense, type, body)))
@@ -432,8 +239,11 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     Operation* contraction = lowering.needsLoops();
     if (!contraction)
       return failure();
-    if (!equations.stage)
+    if (!equations.stage) {
+      if (failed(checkExplicit(equations.cell, group, -1)))
+        return failure();
       warnLoops(contraction);
+    }
     return lowerDense(equations, group, axes, type, body);
   }
 

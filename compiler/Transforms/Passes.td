@@ -74,6 +74,18 @@ def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def DeriveTrial : Pass<"derive-trial", "::rnnc::newton::CellOp"> {
+  let summary = "Derive the guarded Newton search of every implicit step";
+  let description = [{
+    Fills the trial region of newton.implicit: the residual at the tried point, its exact derivative
+    by the unknowns, Newton's update, and what the search does next. Before the other passes, so that
+    the search rounds alike in every schedule.
+
+    `residual` yielding `G(u) - u` gets a `trial` that yields `u`, the next offset, and a verdict.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def FormFma : Pass<"form-fma", "::rnnc::newton::CellOp"> {
   let summary = "Turn a product used once by a sum into a fused multiply-add";
   let description = [{

@@ -19,10 +19,19 @@ LogicalResult rnnc::simplifyRegion(Operation* op, Region& region) {
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (isa<arith::ArithDialect, math::MathDialect>(name.getDialect()))
       name.getCanonicalizationPatterns(patterns, context);
-  if (failed(applyPatternsGreedily(region, std::move(patterns))))
+  // There are no branches to clean up, and looking for them costs as much as the patterns.
+  auto config =
+      GreedyRewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  if (failed(applyPatternsGreedily(region, std::move(patterns), config)))
     return failure();
   IRRewriter rewriter(context);
   DominanceInfo dominance(op);
   eliminateCommonSubExpressions(rewriter, dominance, op);
   return success();
+}
+
+void rnnc::eraseUnused(Block& block) {
+  for (Operation& op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }

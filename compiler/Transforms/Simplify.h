@@ -10,4 +10,7 @@ namespace rnnc {
 /// computes twice.
 mlir::LogicalResult simplifyRegion(mlir::Operation* op, mlir::Region& region);
 
+/// Removes what nothing reads from a block without branches.
+void eraseUnused(mlir::Block& block);
+
 } // namespace rnnc

@@ -189,6 +189,7 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
     int64_t numOutputs() { return getOutputs().size(); }
     ::mlir::Block& stepBlock() { return getStep().front(); }
     bool hasJacobian() { return !getJacobian().empty(); }
+    bool hasImplicit();
   }];
 }
 
@@ -231,8 +232,9 @@ def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
   let summary = "Matrix products of one sequence with params, over all steps";
   let description = [{
     For every step t and every index of the leading `heads` axes, result = weight @ sequence[t-back],
-    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it. A
-    bias (unit: none) has the last axes of its result. The sum runs over the contracted axis in
+    or sequence @ weight with `left`; the sequence is a vector or a matrix as `rnn.matmul` has it, and
+    a weight that one vector meets may have rows of several axes. A bias (unit: none) has the last
+    axes of its result. The sum runs over the contracted axis in
     order, as a chain of multiply-adds that begins with the bias. Weights and biases are params, of
     the caller's or derived. Of phase `call` the sequence is one of these too.
   }];
@@ -246,10 +248,52 @@ def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
   let hasVerifier = 1;
 }
 
-def Newton_YieldOp : Newton_Op<"yield", [Terminator, ParentOneOf<["SystemOp", "DenseSystemOp"]>, Pure]> {
-  let summary = "The results of a step or of its Jacobian; nothing in a dense system";
+def Newton_YieldOp : Newton_Op<"yield", [Terminator, ParentOneOf<["SystemOp", "DenseSystemOp", "ImplicitOp"]>, Pure]> {
+  let summary = "The results of a step, of its Jacobian or of an implicit equation; nothing in a dense system";
   let arguments = (ins Variadic<AnyFloat>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Implicit steps
+//===--------------------------------------------------------------------------------------------===//
+
+def Newton_ImplicitOp : Newton_Op<"implicit", [Pure, IsolatedFromAbove, AttrSizedOperandSegments]> {
+  let summary = "New states that are defined through themselves, solved by Newton's method";
+  let description = [{
+    The results u solve G(u) = u for the m states named in `unknowns`; the search begins at `starts`,
+    the previous states, and depends on nothing but the operands. `number` tells the implicit ops of
+    a step apart; its copy in the jacobian region has the same.
+
+    `residual` takes u and `captures`, and yields G(u) - u. `trial`, once derived, is one round of
+    the guarded search, for one lane: it takes the point reached, the offset to the point to be tried
+    (m numbers each), the norm of the residual at the point and a count, for one unknown also the
+    latest points with a residual above and below 0, then `captures`. It yields the same numbers
+    after the trial, then a verdict: 0 to go on, 1 for solved, 2 for given up. A lane begins at
+    `starts` with `searchStart`; it is left alone after a verdict, and given up after `kMaxTrials`.
+    The point is then the result.
+  }];
+  let arguments = (ins I64Attr:$number, StrArrayAttr:$unknowns, Variadic<AnyFloat>:$starts,
+                       Variadic<AnyType>:$captures);
+  let results = (outs Variadic<AnyFloat>:$solutions);
+  let regions = (region SizedRegion<1>:$residual, AnyRegion:$trial);
+  let assemblyFormat = [{
+    $number $unknowns `from` `(` $starts `:` type($starts) `)` `given` `(` ($captures^ `:` type($captures))? `)`
+    `:` type($solutions) attr-dict-with-keyword `residual` $residual (`trial` $trial^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    static constexpr int64_t kMaxTrials = 100;
+    int64_t numUnknowns() { return getUnknowns().size(); }
+    /// Numbers that a trial takes and yields, without the verdict.
+    int64_t numCarried() { return 2 * numUnknowns() + (numUnknowns() == 1 ? 4 : 2); }
+    /// Those that a search begins with, behind the starts: no offset, norm inf, count -1, no point.
+    ::llvm::SmallVector<double> searchStart();
+    bool hasTrial() { return !getTrial().empty(); }
+    ::mlir::Block& residualBlock() { return getResidual().front(); }
+    ::mlir::Block& trialBlock() { return getTrial().front(); }
+  }];
 }
 
 //===--------------------------------------------------------------------------------------------===//

@@ -176,7 +176,9 @@ LogicalResult ProductOp::verify() {
     if (failed(w) || failed(r) || (!isa<UnitAttr>(bias) && failed(rankOf(bias, params))))
       return failure();
     int64_t left = getLeft() ? *sequence : *w, right = getLeft() ? *w : *sequence;
-    if (left != getHeads() + 2 || (right != left && right != left - 1) || *r != right)
+    bool oneForAll = getHeads() == 0 && !getLeft() && left > 2 && right == 1 && *r == left - 1;
+    if (!oneForAll &&
+        (left != getHeads() + 2 || (right != left && right != left - 1) || *r != right))
       return emitOpError() << weight << ": ranks that no product has";
   }
   return success();

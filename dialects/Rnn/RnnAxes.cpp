@@ -42,12 +42,10 @@ bool rnnc::rnn::isMovement(Operation* op) {
 }
 
 /// lhs [batch..., m, n], rhs [batch..., n] or [batch..., n, p]; the result [batch..., m] or
-/// [batch..., m, p].
+/// [batch..., m, p]; or one rhs [n] for all rows.
 static int64_t axisInProduct(MatmulOp op, bool isLeft, int64_t axis) {
-  int64_t batch = op.getLhs().getType().getRank() - 2;
-  if (isLeft)
-    return axis == batch + 1 ? -1 : axis;
-  return axis == batch ? -1 : axis;
+  int64_t contracted = isLeft ? op.getLhs().getType().getRank() - 1 : op.sharedAxes();
+  return axis == contracted ? -1 : axis;
 }
 
 /// NumPy's rule, from the right.

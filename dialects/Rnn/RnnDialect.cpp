@@ -148,10 +148,11 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,
                                                       ArrayRef<DimAttr> rhs) {
   if (lhs.size() < 2)
     return failure();
-  ArrayRef<DimAttr> batch = lhs.drop_back(2);
-  bool vector = rhs.size() + 1 == lhs.size();
+  bool vector = rhs.size() == 1 || rhs.size() + 1 == lhs.size();
   if (!vector && rhs.size() != lhs.size())
     return failure();
+  // One vector meets every row of lhs.
+  ArrayRef<DimAttr> batch = rhs.size() == 1 ? ArrayRef<DimAttr>() : lhs.drop_back(2);
   ArrayRef<DimAttr> rhsBatch = vector ? rhs.drop_back(1) : rhs.drop_back(2);
   for (auto [l, r] : llvm::zip_equal(batch, rhsBatch))
     if (!l.matches(r))

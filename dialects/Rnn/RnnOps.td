@@ -218,6 +218,10 @@ class Rnn_StepOp<string mnemonic, list<Trait> traits = []>
 
 def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
   let summary = "A state `back` steps ago; 1 is h[t-1]";
+  let description = [{
+    0 is the new value itself: the step is implicit, and has to be solved for what `set_state` of
+    the same name then gives.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
   let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";
@@ -363,12 +367,20 @@ def Rnn_MatmulOp : Rnn_StepOp<"matmul", [Pure]> {
   let description = [{
     lhs is [batch..., m, n]. rhs is either a vector [batch..., n], when its rank is one less than
     lhs's, giving [batch..., m]; or a matrix [batch..., n, p] of the same rank, giving
-    [batch..., m, p]. `A @ x` with x of rank 1 and A of rank 2 is the plain product.
+    [batch..., m, p]. `A @ x` with x of rank 1 is one vector for the whole batch, as in NumPy.
   }];
   let arguments = (ins Rnn_Number:$lhs, Rnn_Number:$rhs);
   let results = (outs Rnn_Number:$result);
   let assemblyFormat =
       "$lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
+  let extraClassDeclaration = [{
+    /// Leading axes that both sides have: none where one vector meets all of lhs's rows.
+    unsigned sharedAxes() {
+      return getRhs().getType().getRank() == 1 ? 0 : getLhs().getType().getRank() - 2;
+    }
+    /// Whether rhs has no axis of columns.
+    bool isVector() { return getRhs().getType().getRank() == sharedAxes() + 1; }
+  }];
   let hasVerifier = 1;
 }
 

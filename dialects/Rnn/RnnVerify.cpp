@@ -144,8 +144,6 @@ LogicalResult StateAtOp::verify() {
   auto decl = lookup<StateOp>(*this, getNameAttr(), "a state");
   if (!decl)
     return failure();
-  if (getBack() < 1)
-    return emitOpError("reads at least one step back");
   if (getBack() > kMaxOrder)
     return emitOpError() << "reads at most " << kMaxOrder << " steps back";
   return checkRead(*this, decl.getType(), getType());

@@ -1,5 +1,6 @@
 // Stages with their sizes known.
 #include "core/bind.hpp"
+#include "core/status.hpp"
 
 namespace rnnc::runtime {
 
@@ -13,21 +14,24 @@ ProductPlan bindProduct(const Plan& plan, const rnn_product& desc) {
     product.heads *= weight[a];
   }
   // The left factor is [heads..., row, contracted], the right one [heads..., contracted, column] or
-  // [heads..., contracted].
+  // [heads..., contracted]. Without heads the left one's row may be several axes.
   product.hasRow = desc.left || sequence.size() == heads + 2;
-  product.hasColumn = !desc.left || weight.size() == heads + 2;
   product.sequenceRow = desc.left ? heads : heads + 1;
   product.sequenceContracted = desc.left ? heads + 1 : heads;
   product.weightColumn = desc.left ? heads + 1 : heads;
-  product.weightContracted = desc.left ? heads : heads + 1;
   product.resultRow = desc.left ? heads : heads + 1;
   product.resultColumn = desc.left ? heads + 1 : heads;
   product.rows = product.hasRow ? sequence[product.sequenceRow] : 1;
   product.contracted = sequence[product.sequenceContracted];
   for (uint32_t i = 0; i < desc.parts; ++i) {
     const std::vector<int64_t>& sizes = plan.tensorSizes[desc.part[i].weight];
-    product.parts.push_back(
-        {&desc.part[i], product.hasColumn ? sizes[product.weightColumn] : int64_t(1)});
+    ProductPart part{&desc.part[i]};
+    part.columnAxes = static_cast<uint32_t>(sizes.size()) - heads - 1;
+    part.contracted = desc.left ? heads : heads + part.columnAxes;
+    for (uint32_t a = 0; a < part.columnAxes; ++a) {
+      part.columns = checkedProduct(part.columns, sizes[product.weightColumn + a], "the weights");
+    }
+    product.parts.push_back(part);
   }
   return product;
 }

@@ -52,20 +52,22 @@ struct SystemPlan {
 
 struct ProductPart {
   const rnn_product_part* desc = nullptr;
-  int64_t columns = 1; ///< of the weight that are not contracted
+  int64_t columns = 1;     ///< of the weight that are not contracted
+  uint32_t columnAxes = 0; ///< whose places they are, in row-major order
+  uint32_t contracted = 0; ///< the other axis of the weight
 };
 
 /// A product with its sizes known. The axes of every array are `heads` leading ones, then, where
-/// the array has it: a row (the sequence's own other axis), a column (the weight's), the contracted
-/// one.
+/// the array has it: a row (the sequence's own other axis), a column (the weight's, of several axes
+/// where one vector meets all), the contracted one.
 struct ProductPlan {
   const rnn_product* desc = nullptr; ///< null: none
   int64_t heads = 1, rows = 1, contracted = 1;
-  bool hasRow = false, hasColumn = false;
+  bool hasRow = false;
   std::vector<ProductPart> parts;
   /// The place of an axis in its array.
-  uint32_t sequenceRow = 0, sequenceContracted = 0, weightColumn = 0, weightContracted = 0,
-           resultRow = 0, resultColumn = 0;
+  uint32_t sequenceRow = 0, sequenceContracted = 0, weightColumn = 0, resultRow = 0,
+           resultColumn = 0;
 };
 
 struct StagePlan {

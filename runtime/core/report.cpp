@@ -18,6 +18,7 @@ void Tally::add(const Tally& other) {
   mismatch = std::max(mismatch, other.mismatch);
   nonfinite = std::min(nonfinite, other.nonfinite);
   unconvergedTile = std::min(unconvergedTile, other.unconvergedTile);
+  unsolved.add(other.unsolved);
   unconvergedMismatch = std::max(unconvergedMismatch, other.unconvergedMismatch);
 }
 
@@ -34,6 +35,9 @@ rnn_report Tally::report() const {
   r.mismatch_max = mismatch;
   r.first_nonfinite = nonfinite == INT64_MAX ? -1 : nonfinite;
   r.unconverged_tile = unconvergedTile == INT64_MAX ? -1 : unconvergedTile;
+  r.unsolved_step = unsolved.any() ? unsolved.step : -1;
+  r.unsolved_system = unsolved.any() ? unsolved.system : -1;
+  r.unsolved_lane = unsolved.any() ? unsolved.lane : -1;
   return r;
 }
 

@@ -5,9 +5,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstdint>
 
 namespace rnnc::runtime {
+
+/// An implicit step that found no solution. The first: in time, then by system and lane.
+struct Unsolved {
+  int64_t step = INT64_MAX, system = 0, lane = 0; ///< INT64_MAX: none
+
+  bool any() const { return step != INT64_MAX; }
+  void add(const Unsolved& other) { *this = std::min(*this, other); }
+  auto operator<=>(const Unsolved&) const = default;
+};
 
 /// Sums and extremes only, so that the order in which threads add to it does not matter.
 struct Tally {
@@ -18,6 +28,7 @@ struct Tally {
   int64_t nonfinite = INT64_MAX;       ///< first step; INT64_MAX: none
   int64_t unconvergedTile = INT64_MAX; ///< first; INT64_MAX: none
   double unconvergedMismatch = 0;
+  Unsolved unsolved;
 
   void add(const Tally& other);
   rnn_report report() const;

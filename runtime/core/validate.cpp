@@ -348,27 +348,32 @@ private:
       const rnn_tensor_desc& left = product.left ? sequence : weight;
       const rnn_tensor_desc& right = product.left ? weight : sequence;
       const uint32_t heads = product.heads;
-      if (left.rank != heads + 2 || (right.rank != heads + 2 && right.rank != heads + 1) ||
-          result.rank != right.rank) {
+      const bool oneForAll = heads == 0 && !product.left && left.rank > 2 && right.rank == 1;
+      const bool isBatch =
+          left.rank == heads + 2 && (right.rank == heads + 2 || right.rank == heads + 1);
+      if (!(oneForAll || isBatch) ||
+          result.rank != (oneForAll ? left.rank - 1 : uint32_t(right.rank))) {
         fail("{} @ {}: no product has these ranks", left.name, right.name);
       }
       for (uint32_t a = 0; a < heads; ++a) {
         sameAxis(left, a, right, a);
+      }
+      sameAxis(left, left.rank - 1, right, heads);
+      for (uint32_t a = 0; a + 1 < left.rank; ++a) {
         sameAxis(left, a, result, a);
       }
-      sameAxis(left, heads + 1, right, heads);
-      sameAxis(left, heads, result, heads);
-      if (right.rank == heads + 2) {
+      const bool isMatrix = right.rank == heads + 2;
+      if (isMatrix) {
         sameAxis(right, heads + 1, result, heads + 1);
       }
-      bias(stage, product, part, result);
+      bias(stage, product, part, result, isMatrix);
       wholes_.push_back(part.result);
     }
   }
 
   // The column is the last axis of what has a bias, and no row stands in front of it in the bias.
   void bias(const rnn_stage& stage, const rnn_product& product, const rnn_product_part& part,
-            const rnn_tensor_desc& result) const {
+            const rnn_tensor_desc& result, bool isMatrix) const {
     if (part.bias == -1) {
       return;
     }
@@ -377,9 +382,8 @@ private:
     }
     const rnn_tensor_desc& bias =
         operand(static_cast<uint32_t>(part.bias), RNN_ROLE_PARAM, stage, "bias");
-    const bool matrix = result.rank == product.heads + 2;
-    if (bias.rank == 0 || bias.rank > result.rank || product.left != matrix ||
-        (matrix && bias.rank > 1)) {
+    if (bias.rank == 0 || bias.rank > result.rank || product.left != isMatrix ||
+        (isMatrix && bias.rank > 1)) {
       fail("bias: {} does not have the last axes of {}", bias.name, result.name);
     }
     for (uint32_t a = 0; a < bias.rank; ++a) {

@@ -105,7 +105,7 @@ void ChunksTile<F>::runAlone(int64_t time, int64_t steps, F* state, TileStats& s
   for (uint32_t i = 0; i < alone_.states(); ++i) {
     std::fill_n(aloneState_ + i * width, width, state[i]);
   }
-  alone_.walk(time, steps, aloneState_, stats.nonfinite);
+  alone_.walk(time, steps, aloneState_, stats.nonfinite, stats.unsolved);
   for (uint32_t i = 0; i < alone_.states(); ++i) {
     state[i] = aloneState_[i * width];
   }
@@ -154,6 +154,16 @@ void ChunksTile<F>::noteNonfinite(TileStats& stats) {
                                                               this->startOf(v), j, j + 1);
       return;
     }
+  }
+}
+
+// Chunks that were walked have told already.
+template <class F>
+void ChunksTile<F>::noteUnsolved(TileStats& stats) {
+  const int64_t width = this->columns_.width();
+  for (int64_t v = 0; v * width < walkedFrom_; ++v) {
+    this->columns_.noteUnsolved(this->unsolvedOf(v), this->rowOf(v), 0,
+                                std::min(width, walkedFrom_ - v * width), stats.unsolved);
   }
 }
 

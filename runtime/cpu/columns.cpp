@@ -28,6 +28,7 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   pieceStart_ = carver.take<F>(desc_.states * maxWidth);
   probe_ = carver.take<F>(desc_.states * maxWidth);
   finite_ = carver.take<F>(maxWidth);
+  unsolved_ = carver.take<int64_t>(desc_.implicit ? maxWidth : 0);
   shared_ = carver.take<const void*>(system.dense ? system.dense->shared.size() : 0);
   denseScratch_ = carver.take<F>(
       system.dense ? checkedProduct(system.dense->scratch, maxWidth, "the workspace") : 0);
@@ -54,6 +55,7 @@ void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane,
   kernel_ = kernel;
   width_ = kernel.width;
   valid_ = valid;
+  firstLane_ = firstLane;
   staged_ = false;
   indexLanes(firstLane);
   bindParams(call);
@@ -306,7 +308,7 @@ void Columns<F>::store(int64_t row, int64_t steps) {
 
 template <class F>
 void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
-                     bool keepResults) {
+                     int64_t* unsolved, bool keepResults) {
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
     const Sequence& input = inputs_[i];
     const int64_t step = time_ + row - input.back;
@@ -341,23 +343,25 @@ void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, 
   args.block_sizes = system_.dense ? system_.dense->blockSizes.data() : nullptr;
   args.shared = shared_;
   args.scratch = denseScratch_;
+  args.unsolved = unsolved;
   kernel(&args);
 }
 
 template <class F>
-void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite) {
-  run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, true);
+void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite,
+                       int64_t* unsolved) {
+  run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, unsolved, true);
 }
 
 template <class F>
 void Columns<F>::map(int64_t row, int64_t steps) {
-  shoot(row, steps, nullptr, nullptr, finite_);
+  shoot(row, steps, nullptr, nullptr, finite_, nullptr);
 }
 
 template <class F>
 void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
   std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
-  run(kernel_.jacobian, row, 1, probe_, carry, finite_, false);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, unsolved_, false);
 }
 
 // Halves the stretch that holds the step; together the halves are no longer than the stretch.
@@ -376,7 +380,7 @@ int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, 
   while (steps > 1) {
     const int64_t half = steps / 2;
     std::memcpy(probe_, at, bytes);
-    run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, false);
+    run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, unsolved_, false);
     if (flagged()) {
       steps = half;
     } else {
@@ -389,15 +393,31 @@ int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, 
 }
 
 template <class F>
-void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite) {
+void Columns<F>::noteUnsolved(const int64_t* flags, int64_t row, int64_t first, int64_t last,
+                              Unsolved& unsolved) const {
+  if (!desc_.implicit) {
+    return;
+  }
+  for (int64_t j = first; j < last; ++j) {
+    if (flags[j] >= 0) {
+      unsolved.add(
+          {columnTime(row, j) + flags[j], system_.index, firstLane_ + std::min(j, valid_ - 1)});
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite,
+                      Unsolved& unsolved) {
   const int64_t piece = staged_ ? rows_ : steps;
   for (int64_t done = 0; done < steps; done += piece) {
     const int64_t count = std::min(piece, steps - done);
     frameLanes(time + done);
     load(0, count);
     std::memcpy(pieceStart_, state, sizeof(F) * desc_.states * width_);
-    shoot(0, count, state, nullptr, finite_);
+    shoot(0, count, state, nullptr, finite_, unsolved_);
     store(0, count);
+    noteUnsolved(unsolved_, 0, 0, valid_, unsolved);
     const bool finite =
         std::none_of(finite_, finite_ + valid_, [](F flag) { return std::isnan(flag); });
     if (!finite && nonfinite > time + done) {

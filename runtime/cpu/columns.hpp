@@ -52,8 +52,8 @@ public:
   void store(int64_t row, int64_t steps);
 
   /// Runs a kernel over rows row..row+steps-1, in place on `state`. Without `carry` the one without
-  /// a Jacobian.
-  void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite);
+  /// a Jacobian. `unsolved` ([width]) is written by systems with implicit steps alone.
+  void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite, int64_t* unsolved);
   /// The same of a system without states.
   void map(int64_t row, int64_t steps);
 
@@ -65,8 +65,13 @@ public:
   int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
 
   /// The sequential schedule: `steps` steps from `time` on, in pieces that the stage can hold.
-  /// Lowers `nonfinite` to the first step with a state that is not finite.
-  void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite);
+  /// Lowers `nonfinite` to the first step with a state that is not finite, and adds to `unsolved`.
+  void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved);
+
+  /// Adds the implicit steps of columns `first`..`last`-1 that found no solution, as a shoot from
+  /// `row` on counted them; nothing in a system without implicit steps.
+  void noteUnsolved(const int64_t* flags, int64_t row, int64_t first, int64_t last,
+                    Unsolved& unsolved) const;
 
 private:
   struct Sequence {
@@ -93,13 +98,13 @@ private:
   }
   void stage(const Sequence& input, int64_t row, int64_t steps);
   void run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
-           bool keepResults);
+           int64_t* unsolved, bool keepResults);
 
   const SystemPlan& system_;
   const rnn_system_desc& desc_;
   const Call* call_ = nullptr;
   Kernel kernel_;
-  int64_t width_ = 0, valid_ = 0, rows_ = 0;
+  int64_t width_ = 0, valid_ = 0, rows_ = 0, firstLane_ = 0;
   int64_t time_ = 0, chunkSteps_ = 0, chunks_ = 0; ///< the frame; chunkSteps_ 0: lanes
   bool staged_ = false;
 
@@ -119,6 +124,7 @@ private:
   F* pieceStart_;       ///< [states][width]
   F* probe_;            ///< [states][width]
   F* finite_;           ///< [width]
+  int64_t* unsolved_;   ///< [width] with implicit steps
 };
 
 } // namespace rnnc::runtime::cpu

@@ -108,6 +108,21 @@ double totalSteps(const Plan& plan) {
   return steps;
 }
 
+/// "`Cell_h` found no solution at step 7 (counted from 0) of batch element 2, d = 5"
+std::string unsolvedText(const Plan& plan, const Unsolved& at) {
+  const SystemPlan& system = *std::ranges::find(plan.systems, at.system, &SystemPlan::index);
+  std::string text =
+      fmt::format("`{}` found no solution at step {} (counted from 0) of batch element {}",
+                  system.desc->name, at.step, at.lane / system.lanesPerBatch);
+  int64_t rest = at.lane % system.lanesPerBatch, below = system.lanesPerBatch;
+  for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
+    below /= system.laneSizes[a];
+    text += fmt::format(", {} = {}", system.desc->lane_axes[a], rest / below);
+    rest %= below;
+  }
+  return text;
+}
+
 // The stages of a phase, one after the other; each on all threads.
 template <class F>
 void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase) {
@@ -154,6 +169,9 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   call.progress.end();
   workspace.header->report = total.report();
   workspace.header->magic = ReportHeader::magicValue;
+  if (total.unsolved.any()) {
+    fail(RNN_NOT_CONVERGED, "the implicit equation of {}", unsolvedText(plan, total.unsolved));
+  }
   if (total.unconvergedTile == INT64_MAX) {
     return RNN_OK;
   }

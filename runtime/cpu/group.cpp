@@ -114,7 +114,7 @@ void GroupSolver<F>::sequential(F* state, Tally& tally) {
   constexpr int64_t piece = 65536; // long enough that a call more costs nothing
   for (int64_t time = 0; time < call_->plan.time; time += piece) {
     const int64_t steps = std::min(piece, call_->plan.time - time);
-    lanes_.walk(time, steps, state, tally.nonfinite);
+    lanes_.walk(time, steps, state, tally.nonfinite, tally.unsolved);
     call_->progress.advance(steps);
   }
 }
@@ -165,14 +165,14 @@ void GroupSolver<F>::walkTile(const TileFrame& frame, F* state, TileStats& stats
   ++stats.sweeps;
   stats.laneSweeps += lanes() * std::min(system_.chunks, frame.steps);
   if (!system_.chunksInVectors()) {
-    lanes_.walk(frame.time, frame.steps, state, stats.nonfinite);
+    lanes_.walk(frame.time, frame.steps, state, stats.nonfinite, stats.unsolved);
     return;
   }
   const int64_t width = lanes_.width();
   for (uint32_t i = 0; i < system_.desc->states; ++i) {
     std::fill_n(aloneState_ + i * width, width, state[i]);
   }
-  lanes_.walk(frame.time, frame.steps, aloneState_, stats.nonfinite);
+  lanes_.walk(frame.time, frame.steps, aloneState_, stats.nonfinite, stats.unsolved);
   for (uint32_t i = 0; i < system_.desc->states; ++i) {
     state[i] = aloneState_[i * width];
   }
@@ -186,6 +186,7 @@ void GroupSolver<F>::solveLanes(const TileFrame& frame, TileStart how, TileState
   sweepTile(tile, {call_->plan.tolerance, call_->plan.maxSweeps}, stats);
   tile.store();
   tile.noteNonfinite(stats);
+  tile.noteUnsolved(stats);
   std::copy_n(tile.endState(), system_.desc->states * lanes_.width(), state);
   if (carry && !stats.walked) {
     tile.tileCarry(carry);
@@ -202,6 +203,7 @@ void GroupSolver<F>::solveChunks(const TileFrame& frame, TileStart how, TileStat
     sweepTile(tile, {call_->plan.tolerance, call_->plan.maxSweeps}, stats);
     tile.store();
     tile.noteNonfinite(stats);
+    tile.noteUnsolved(stats);
     tile.endState(state);
     if (carry && !stats.walked) {
       tile.tileCarry(carry);

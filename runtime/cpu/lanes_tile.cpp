@@ -160,6 +160,14 @@ void LanesTile<F>::noteNonfinite(TileStats& stats) {
   }
 }
 
+template <class F>
+void LanesTile<F>::noteUnsolved(TileStats& stats) {
+  for (int64_t w = 0; w < this->vectors_; ++w) {
+    this->columns_.noteUnsolved(this->unsolvedOf(w), this->rowOf(w), 0, this->columns_.valid(),
+                                stats.unsolved);
+  }
+}
+
 template class LanesTile<float>;
 template class LanesTile<double>;
 

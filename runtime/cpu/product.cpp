@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t rowBytes = 256 * 1024;
 constexpr int64_t maxTiles = 20;
 constexpr int64_t maxTile = 12 * 32;
+constexpr int64_t maxWidth = 32;
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -78,13 +79,15 @@ private:
     return (rows_ + each - 1) / each;
   }
   int64_t headOffset(const Array& array, int64_t head) const;
+  void columnOffsets(const ProductPart& part, const Array& array, int64_t end, int64_t first,
+                     int64_t count, int64_t* to) const;
   void packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const;
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
-  void storeTile(const Array& result, int64_t head, int64_t row, int64_t rows, int64_t column,
-                 int64_t columns, const F* tile) const;
+  void storeTile(const ProductPart& part, const Array& result, int64_t head, int64_t row,
+                 int64_t rows, int64_t column, int64_t columns, const F* tile) const;
   // A row is a batch element, a step, and an index along the sequence's own axis.
   int64_t rowOffset(const Array& array, int64_t row, int64_t ownStride, int64_t back) const {
     const int64_t own = row % product_.rows, step = row / product_.rows;
@@ -110,18 +113,36 @@ int64_t Runner<F>::headOffset(const Array& array, int64_t head) const {
   return offset;
 }
 
+// Where `count` columns from `first` on stand in an array whose column axes end in front of axis
+// `end`. Axes that it lacks in front are broadcast.
+template <class F>
+void Runner<F>::columnOffsets(const ProductPart& part, const Array& array, int64_t end,
+                              int64_t first, int64_t count, int64_t* to) const {
+  const int64_t* sizes =
+      call_.plan.tensorSizes[part.desc->weight].data() + product_.weightColumn + part.columnAxes;
+  for (int64_t j = 0; j < count; ++j) {
+    int64_t column = first + j;
+    to[j] = 0;
+    for (int64_t a = 1; a <= std::min<int64_t>(part.columnAxes, end); ++a) {
+      to[j] += column % sizes[-a] * array.dims[end - a];
+      column /= sizes[-a];
+    }
+  }
+}
+
 // [contracted][nr], zeros beyond the last column.
 template <class F>
 void Runner<F>::packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const {
   const Array weight(call_, part.desc->weight);
   const int64_t nr = kernel_.nr, first = panel * nr;
   const int64_t columns = std::min(nr, part.columns - first);
-  const int64_t along = product_.hasColumn ? weight.dims[product_.weightColumn] : 0;
-  const int64_t down = weight.dims[product_.weightContracted];
-  const int64_t base = headOffset(weight, head) + first * along;
+  const int64_t down = weight.dims[part.contracted];
+  const int64_t base = headOffset(weight, head);
+  int64_t along[maxWidth];
+  columnOffsets(part, weight, product_.weightColumn + part.columnAxes, first, columns, along);
   for (int64_t k = 0; k < product_.contracted; ++k) {
     for (int64_t j = 0; j < nr; ++j) {
-      to[k * nr + j] = j < columns ? weight.load<F>(base + k * down + j * along) : F(0);
+      to[k * nr + j] = j < columns ? weight.load<F>(base + k * down + along[j]) : F(0);
     }
   }
 }
@@ -183,7 +204,7 @@ void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column,
   // Its axes are the last ones of the result; those in front of the column are heads.
   const std::vector<int64_t>& sizes = call_.plan.tensorSizes[product_.desc->part[0].weight];
   int64_t base = 0;
-  uint32_t axis = bias.rank - 1;
+  uint32_t axis = bias.rank - std::min(bias.rank, part.columnAxes);
   for (uint32_t a = product_.desc->heads; a-- > 0;) {
     if (axis > 0) {
       base += head % sizes[a] * bias.dims[--axis];
@@ -191,8 +212,10 @@ void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column,
     head /= sizes[a];
   }
   const int64_t columns = std::min(nr, part.columns - column);
+  int64_t along[maxWidth];
+  columnOffsets(part, bias, bias.rank, column, columns, along);
   for (int64_t j = 0; j < columns; ++j) {
-    tile[j] = bias.load<F>(base + (column + j) * bias.dims[bias.rank - 1]);
+    tile[j] = bias.load<F>(base + along[j]);
   }
   for (int64_t i = 1; i < mr; ++i) {
     std::copy(tile, tile + nr, tile + i * nr);
@@ -200,21 +223,25 @@ void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column,
 }
 
 template <class F>
-void Runner<F>::storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
-                          int64_t column, int64_t columns, const F* tile) const {
+void Runner<F>::storeTile(const ProductPart& part, const Array& result, int64_t head, int64_t row,
+                          int64_t rows, int64_t column, int64_t columns, const F* tile) const {
   const int64_t own = product_.hasRow ? result.dims[product_.resultRow] : 0;
-  const int64_t stride = product_.hasColumn ? result.dims[product_.resultColumn] : 0;
-  const int64_t base = headOffset(result, head) + column * stride;
-  const bool isPlain = stride == 1 && result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
+  const int64_t base = headOffset(result, head);
+  int64_t along[maxWidth];
+  columnOffsets(part, result, product_.resultColumn + part.columnAxes, column, columns, along);
+  bool isPlain = result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
+  for (int64_t j = 1; j < columns; ++j) {
+    isPlain &= along[j] == along[0] + j;
+  }
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t at = base + rowOffset(result, row + i, own, 0);
     const F* from = tile + i * kernel_.nr;
     if (isPlain) {
-      std::copy(from, from + columns, reinterpret_cast<F*>(result.data) + at);
+      std::copy(from, from + columns, reinterpret_cast<F*>(result.data) + at + along[0]);
       continue;
     }
     for (int64_t j = 0; j < columns; ++j) {
-      storeElement(result.data + (at + j * stride) * elementSize(result.dtype), result.dtype,
+      storeElement(result.data + (at + along[j]) * elementSize(result.dtype), result.dtype,
                    from[j]);
     }
   }
@@ -234,7 +261,7 @@ void Runner<F>::multiply(const ProductPart& part, int64_t head, int64_t first, i
     for (int64_t row = 0; row < count; row += mr) {
       std::copy(start, start + mr * nr, tile);
       kernel_.run(contracted, rows + row * contracted, weights + column * contracted, tile);
-      storeTile(result, head, first + row, std::min(mr, count - row), column,
+      storeTile(part, result, head, first + row, std::min(mr, count - row), column,
                 std::min(nr, part.columns - column), tile);
     }
   }

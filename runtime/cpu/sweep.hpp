@@ -24,6 +24,7 @@ struct TileStats {
   double mismatch = 0;    ///< largest one accepted
   bool unconverged = false;
   int64_t nonfinite = INT64_MAX; ///< first step with a state that is not finite
+  Unsolved unsolved;
 
   void addTo(Tally& tally, int64_t tile, int64_t lanes) const {
     ++tally.tiles;
@@ -35,6 +36,7 @@ struct TileStats {
     tally.walked += walked;
     tally.mismatch = std::max(tally.mismatch, mismatch);
     tally.nonfinite = std::min(tally.nonfinite, nonfinite);
+    tally.unsolved.add(unsolved);
     if (unconverged) {
       tally.unconvergedTile = std::min(tally.unconvergedTile, tile);
     }

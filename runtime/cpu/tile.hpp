@@ -16,6 +16,7 @@ struct TileState {
   F* end;            ///< [vectors][states][width]
   F* carry;          ///< [vectors][carry][width]
   F* finite;         ///< [vectors][width]
+  int64_t* unsolved; ///< [vectors][width] with implicit steps
   BitsOf<F>* agreed; ///< [width], nonzero: the lane's starts are final
   uint8_t* dirty;    ///< [vectors] the start changed since the last shoot
   uint8_t* known;    ///< [vectors] the carry is right whatever the starts are
@@ -24,8 +25,10 @@ struct TileState {
       : start(carver.take<F>(vectors * desc.states * width)),
         end(carver.take<F>(vectors * desc.states * width)),
         carry(carver.take<F>(vectors * desc.carry * width)),
-        finite(carver.take<F>(vectors * width)), agreed(carver.take<BitsOf<F>>(width)),
-        dirty(carver.take<uint8_t>(vectors)), known(carver.take<uint8_t>(vectors)) {}
+        finite(carver.take<F>(vectors * width)),
+        unsolved(carver.take<int64_t>(desc.implicit ? vectors * width : 0)),
+        agreed(carver.take<BitsOf<F>>(width)), dirty(carver.take<uint8_t>(vectors)),
+        known(carver.take<uint8_t>(vectors)) {}
 };
 
 /// What a solve needs and leaves nothing in.
@@ -76,6 +79,10 @@ protected:
   F* endOf(int64_t vector) { return s_.end + vector * stateSize(); }
   F* carryOf(int64_t vector) { return s_.carry + vector * columns_.carry() * columns_.width(); }
   F* finiteOf(int64_t vector) { return s_.finite + vector * columns_.width(); }
+  /// Null without implicit steps.
+  int64_t* unsolvedOf(int64_t vector) {
+    return system_.desc->implicit ? s_.unsolved + vector * columns_.width() : nullptr;
+  }
   int64_t rowOf(int64_t vector) const { return vector * chunkSteps_; }
   int64_t stepsOf(int64_t vector) const {
     return std::min(chunkSteps_, rows_ - vector * chunkSteps_);
@@ -123,6 +130,7 @@ public:
   const F* endState() { return this->endOf(this->vectors_ - 1); }
   void tileCarry(F* carry);
   void noteNonfinite(TileStats& stats);
+  void noteUnsolved(TileStats& stats);
 
 private:
   void countWaiting();
@@ -161,6 +169,7 @@ public:
   void endState(F* state);
   void tileCarry(F* carry);
   void noteNonfinite(TileStats& stats);
+  void noteUnsolved(TileStats& stats);
 
   /// Runs `steps` steps from `time` on for this lane alone; `state` ([states]) in and out.
   void runAlone(int64_t time, int64_t steps, F* state, TileStats& stats);

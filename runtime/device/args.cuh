@@ -39,6 +39,9 @@ struct forward_report {
   unsigned long long mismatch;    ///< bits of the largest accepted mismatch, a double
   unsigned long long nonfinite;   ///< ~(first step with a state that is not finite); 0: none
   unsigned long long unconverged; ///< ~(first tile that max_sweeps ended); 0: none
+  /// ~(step * 2^24 + lane) of the first implicit step without a solution, the lane 2^24 - 1 at
+  /// most; 0: none
+  unsigned long long unsolved;
 };
 
 /// Arguments of a forward kernel. The numbers behind the pointers are of the type of computation.

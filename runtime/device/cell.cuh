@@ -15,6 +15,17 @@ struct number_of<Cell<real, math>> {
   using type = real;
 };
 
+/// Whether a cell solves implicit steps: its step functions then take one argument more, `bool*`,
+/// and set it where an equation found no solution.
+template <class Cell, class = void>
+struct is_implicit {
+  enum { value = false };
+};
+template <class Cell>
+struct is_implicit<Cell, decltype(void(Cell::implicit))> {
+  enum { value = Cell::implicit };
+};
+
 /// What the inputs of a scalar cell read.
 template <class Cell>
 using reads_of_cell = typename reads_of<Cell, Cell::inputs>::type;

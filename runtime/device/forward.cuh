@@ -13,6 +13,7 @@
 //       static __device__ void step(const real (&state)[], const real (&input)[],
 //                                   const real (&param)[], real (&next)[], real (&output)[]);
 //       static __device__ void step_jacobian(the same, real (&jacobian)[entries::size]);
+//       static constexpr bool implicit = true;      // if so, both take a last bool *unsolved
 //     };
 //
 // Launch with blockDim = (Policy::lanes, Policy::chunks), any grid along x, and the dynamic shared
@@ -73,15 +74,17 @@ __device__ __forceinline__ void run_sequential(lane_run<Cell, Args>& lane) {
   const Args& args = lane.args;
   register_stage<Cell, Policy, Args> stage(args, lane.sequences);
   nonfinite_watch watch;
+  unsolved_watch searches;
   stage.begin(0, 0);
   for (long long time = 0; lane.valid && time < args.time; time += Policy::steps) {
     const int steps = clipped(args.time - time, Policy::steps);
     stage.open(time, steps, 0, 0);
     result_writer<Cell, real, Args> writer(args, lane.sequences, time);
     no_carry carry;
-    const int broken = shoot<Cell>(stage, steps, lane.param, lane.state, carry,
-                                   [&](auto, const auto& result) { writer.write(result); });
-    watch.saw(args.report, broken, time);
+    const shot seen = shoot<Cell>(stage, steps, lane.param, lane.state, carry,
+                                  [&](auto, const auto& result) { writer.write(result); });
+    watch.saw(args.report, seen.broken, time);
+    searches.saw(args.report, seen.unsolved, time, lane.lane);
   }
 }
 
@@ -98,6 +101,7 @@ run_tiles(lane_run<Cell, Args>& lane, Stage& stage,
   };
   walk_policy policy;
   nonfinite_watch watch;
+  unsolved_watch searches;
   stage.begin(ahead, steps_at(0));
   for (long long time = 0; time < args.time; time += tile_steps) {
     const long long next = time + tile_steps;
@@ -112,7 +116,8 @@ run_tiles(lane_run<Cell, Args>& lane, Stage& stage,
       policy.tried(end.hopeless);
     }
     stage.close(time + ahead, steps);
-    watch.saw(args.report, end.broken, time + ahead);
+    watch.saw(args.report, end.seen.broken, time + ahead);
+    searches.saw(args.report, end.seen.unsolved, time + ahead, lane.lane);
     if (end.given_up && takes_notes()) {
       notes.tally.give_up(time / tile_steps);
     }

@@ -74,4 +74,22 @@ private:
   bool told_ = false;
 };
 
+/// The same for the first implicit step of a lane that found no solution.
+class unsolved_watch {
+public:
+  __device__ void saw(forward_report* report, int unsolved, long long time, long long lane) {
+    if (unsolved >= 0 && !told_) {
+      told_ = true;
+      if (report) {
+        constexpr long long lanes = 1 << 24;
+        const long long place = (time + unsolved) * lanes + (lane < lanes ? lane : lanes - 1);
+        atomicMax(&report->unsolved, ~static_cast<unsigned long long>(place));
+      }
+    }
+  }
+
+private:
+  bool told_ = false;
+};
+
 } // namespace rnn

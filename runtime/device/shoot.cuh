@@ -14,6 +14,12 @@ constexpr bool surely_first(Step) {
 constexpr bool surely_first(constant<0>) { return true; }
 } // namespace detail
 
+/// What was seen on the way: first steps, or -1.
+struct shot {
+  int broken = -1;   ///< with a state that is not finite
+  int unsolved = -1; ///< whose implicit equation found no solution
+};
+
 /// In place of a carry that nobody wants.
 struct no_carry {};
 
@@ -29,11 +35,16 @@ template <class Cell, bool first, class real>
 __device__ __forceinline__ void
 advance(const real (&state)[Cell::states], const real (&input)[at_least_one(Cell::inputs)],
         const real (&param)[at_least_one(Cell::params)], real (&next)[Cell::states],
-        real (&output)[at_least_one(Cell::outputs)], real (&carry)[Cell::carry::size]) {
+        real (&output)[at_least_one(Cell::outputs)], real (&carry)[Cell::carry::size],
+        [[maybe_unused]] bool& unsolved) {
   using Entries = typename Cell::entries;
   using Carry = typename Cell::carry;
   real jacobian[Entries::size];
-  Cell::step_jacobian(state, input, param, next, output, jacobian);
+  if constexpr (is_implicit<Cell>::value) {
+    Cell::step_jacobian(state, input, param, next, output, jacobian, &unsolved);
+  } else {
+    Cell::step_jacobian(state, input, param, next, output, jacobian);
+  }
   if constexpr (first) {
     widen<Entries, Carry>(jacobian, carry);
   } else {
@@ -46,33 +57,41 @@ template <class Cell, bool first, class real>
 __device__ __forceinline__ void
 advance(const real (&state)[Cell::states], const real (&input)[at_least_one(Cell::inputs)],
         const real (&param)[at_least_one(Cell::params)], real (&next)[Cell::states],
-        real (&output)[at_least_one(Cell::outputs)], no_carry&) {
-  Cell::step(state, input, param, next, output);
+        real (&output)[at_least_one(Cell::outputs)], no_carry&, [[maybe_unused]] bool& unsolved) {
+  if constexpr (is_implicit<Cell>::value) {
+    Cell::step(state, input, param, next, output, &unsolved);
+  } else {
+    Cell::step(state, input, param, next, output);
+  }
 }
 
 /// Runs `steps` steps of the stage from `state`, which ends up as the end state. Results of every
 /// step go to `keep(step, result)`. `carry`, if it is one, becomes the product of the Jacobians,
-/// latest leftmost. Returns the first step with a state that is not finite, or -1.
+/// latest leftmost.
 template <class Cell, class Stage, class real, class Carry, class Keep>
-__device__ __forceinline__ int shoot(const Stage& stage, int steps,
-                                     const real (&param)[at_least_one(Cell::params)],
-                                     real (&state)[Cell::states], Carry& carry, Keep&& keep) {
-  int broken = -1;
+__device__ __forceinline__ shot shoot(const Stage& stage, int steps,
+                                      const real (&param)[at_least_one(Cell::params)],
+                                      real (&state)[Cell::states], Carry& carry, Keep&& keep) {
+  shot seen;
   begin<Cell>(carry);
   stage.each_step(steps, [&](auto s, const real(&input)[at_least_one(Cell::inputs)]) {
     real next[Cell::states], output[at_least_one(Cell::outputs)];
-    advance<Cell, detail::surely_first(decltype(s)())>(state, input, param, next, output, carry);
-    bool whole = true;
+    bool whole = true, unsolved = false;
+    advance<Cell, detail::surely_first(decltype(s)())>(state, input, param, next, output, carry,
+                                                       unsolved);
     each<Cell::states>([&](auto i) {
       whole = whole && finite(next[i]);
       state[i] = next[i];
     });
-    broken = broken < 0 && !whole ? static_cast<int>(s) : broken;
+    seen.broken = seen.broken < 0 && !whole ? static_cast<int>(s) : seen.broken;
+    if constexpr (is_implicit<Cell>::value) {
+      seen.unsolved = seen.unsolved < 0 && unsolved ? static_cast<int>(s) : seen.unsolved;
+    }
     real result[at_least_one(results_of<Cell>::size)];
     results_of<Cell>::collect(next, output, result);
     keep(s, result);
   });
-  return broken;
+  return seen;
 }
 
 } // namespace rnn

@@ -66,7 +66,7 @@ struct sweep_rules {
 struct tile_end {
   bool hopeless = false; ///< did not contract, on account of half of its lanes or more
   bool given_up = false; ///< max_sweeps ended it
-  int broken = -1;       ///< first step of the thread's chunk with a state that is not finite
+  shot seen;             ///< in the thread's chunk, by its last shoot
 };
 
 template <class Cell, class Policy, class Stage>
@@ -107,8 +107,8 @@ private:
   __device__ __forceinline__ void shoot_chunk() {
     real end[k], carry[Cell::carry::size];
     each<k>([&](auto i) { end[i] = start_[i]; });
-    end_.broken = shoot<Cell>(stage_, steps_, param_, end, carry,
-                              [&](auto s, const auto& result) { stage_.keep(s, result); });
+    end_.seen = shoot<Cell>(stage_, steps_, param_, end, carry,
+                            [&](auto s, const auto& result) { stage_.keep(s, result); });
     others_.publish(chunk_, start_, end, carry);
     dirty_ = false;
   }

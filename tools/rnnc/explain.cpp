@@ -89,7 +89,8 @@ static std::string elementWise(mlir::Operation* by, const std::string& axis) {
   if (!weights)
     return "";
   auto state = product.getRhs().getDefiningOp<rnn::StateAtOp>();
-  std::string factor = state ? state.getName().str() + "[t-1]" : "(...)";
+  const char* time = state && state.getBack() == 0 ? "[t]" : "[t-1]";
+  std::string factor = state ? state.getName().str() + time : "(...)";
   return fmt::format("; `{0} * {1}` with {0} : [{2}] instead would not couple it",
                      weights.getName().str(), factor, axis);
 }

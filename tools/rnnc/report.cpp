@@ -81,7 +81,10 @@ Json rnnc::tool::reportJson(const rnn_report& r) {
           {"outer_sweeps", r.outer_sweeps},
           {"mismatch_max", r.mismatch_max},
           {"first_nonfinite", r.first_nonfinite},
-          {"unconverged_tile", r.unconverged_tile}};
+          {"unconverged_tile", r.unconverged_tile},
+          {"unsolved_step", r.unsolved_step},
+          {"unsolved_system", r.unsolved_system},
+          {"unsolved_lane", r.unsolved_lane}};
 }
 
 Json rnnc::tool::sizesJson(const CallSizes& sizes) {

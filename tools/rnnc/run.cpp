@@ -48,9 +48,15 @@ int Runner::solve() {
     status = call.run();
   }
   if (status == RNN_NOT_CONVERGED) {
-    writeReport(status);
-    return console.error(solver.errorText(),
-                         "a larger --max-sweeps, a larger --tolerance, or a longer --chunk");
+    std::string text = solver.errorText();
+    if (int failed = writeReport(status))
+      return failed;
+    if (options.json)
+      fmt::print("{}", dumpJson(json(status)));
+    return console.error(text, call.report().unsolved_step >= 0
+                                   ? "a shorter time step, or equations that have a solution there"
+                                   : "a larger --max-sweeps, a larger --tolerance, or a longer "
+                                     "--chunk");
   }
   return status == RNN_OK ? kFine : console.error(solver.errorText());
 }

@@ -9,7 +9,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace rnnc;
@@ -28,7 +31,11 @@ public:
   OwningOpRef<ModuleOp> emit();
 
 private:
-  Parts inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments);
+  Parts inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments, size_t firstPart = 0);
+  void solve(newton::ImplicitOp op, IRMapping& mapping, size_t part);
+  SmallVector<Value> trial(newton::ImplicitOp op, ValueRange before, ValueRange given);
+  Value isAny(Value where);
+  void noteUnsolved(Value where, size_t part);
   SmallVector<Value> multiply(ArrayRef<Value> values, ValueRange carry);
   SmallVector<Value> readOnce();
   SmallVector<Value> emitStep(Value step, ValueRange before);
@@ -40,19 +47,28 @@ private:
 
   SmallVector<Value> inputBase, inputStride, outputBase, outputStride;
   Parts params;
+  Value unsolved; // where the first unsolved step of each column goes; null: no implicit step
+  Value step;     // that is being emitted
+  /// Of the step that is being emitted: by the number of an implicit op and the part.
+  std::map<std::pair<int64_t, size_t>, SmallVector<Value>> solutions;
 };
 
 } // namespace
 
 /// The scalar ops of a region, on vectors; of every op all parts next to each other, so that they
 /// hide each other's latency.
-Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments) {
+Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> arguments,
+                                 size_t firstPart) {
   SmallVector<IRMapping> mappings(arguments.size());
   for (auto [mapping, values] : llvm::zip_equal(mappings, arguments))
     mapping.map(block.getArguments(), values);
   for (Operation& op : block.without_terminator())
-    for (IRMapping& mapping : mappings)
-      widen(op, mapping);
+    for (auto [part, mapping] : llvm::enumerate(mappings)) {
+      if (auto implicit = dyn_cast<newton::ImplicitOp>(op))
+        solve(implicit, mapping, firstPart + part);
+      else
+        widen(op, mapping);
+    }
   Parts results;
   for (IRMapping& mapping : mappings) {
     SmallVector<Value>& values = results.emplace_back();
@@ -60,6 +76,94 @@ Parts KernelEmitter::inlineBlock(Block& block, ArrayRef<SmallVector<Value>> argu
       values.push_back(mapping.lookup(value));
   }
   return results;
+}
+
+/// The search of an implicit step: trials until every column has its verdict. A column is left
+/// alone from then on, so that its neighbours cannot change it. The Jacobian takes what the step
+/// found.
+void KernelEmitter::solve(newton::ImplicitOp op, IRMapping& mapping, size_t part) {
+  SmallVector<Value>& found = solutions[{op.getNumber(), part}];
+  if (!found.empty())
+    return mapping.map(op.getSolutions(), found);
+  SmallVector<Value> given, start;
+  for (Value value : op.getCaptures())
+    given.push_back(mapping.lookup(value));
+  for (Value value : op.getStarts())
+    start.push_back(mapping.lookup(value));
+  for (double number : op.searchStart())
+    start.push_back(splat(number));
+  start.push_back(splat(0));
+  auto integer = [&](int64_t n) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(n));
+  };
+  Value none = splat(0), most = integer(newton::ImplicitOp::kMaxTrials), one = integer(1);
+  start.push_back(integer(0));
+  auto isOpen = [&](Value verdict) -> Value {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, verdict, none);
+  };
+  auto before = [&](OpBuilder& inner, Location, ValueRange all) {
+    OpBuilder::InsertionGuard guard(b);
+    b = inner;
+    Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, all.back(), most);
+    Value goesOn = arith::AndIOp::create(b, loc, isAny(isOpen(all.drop_back().back())), more);
+    scf::ConditionOp::create(b, loc, goesOn, all);
+  };
+  auto after = [&](OpBuilder& inner, Location, ValueRange all) {
+    OpBuilder::InsertionGuard guard(b);
+    b = inner;
+    Value open = isOpen(all.drop_back().back());
+    SmallVector<Value> next = trial(op, all.take_front(op.numCarried()), given);
+    for (auto [value, old] : llvm::zip_equal(next, all.drop_back()))
+      value = arith::SelectOp::create(b, loc, open, value, old);
+    next.push_back(arith::AddIOp::create(b, loc, all.back(), one));
+    scf::YieldOp::create(b, loc, next);
+  };
+  auto loop = scf::WhileOp::create(b, loc, ValueRange(start).getTypes(), start, before, after);
+  ValueRange end = loop.getResults();
+  llvm::append_range(found, end.take_front(op.numUnknowns()));
+  mapping.map(op.getSolutions(), found);
+  noteUnsolved(
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, end.drop_back().back(), splat(1)),
+      part);
+}
+
+SmallVector<Value> KernelEmitter::trial(newton::ImplicitOp op, ValueRange before,
+                                        ValueRange given) {
+  IRMapping mapping;
+  Block& block = op.trialBlock();
+  mapping.map(block.getArguments().take_front(before.size()), before);
+  mapping.map(block.getArguments().drop_front(before.size()), given);
+  for (Operation& inner : block.without_terminator())
+    widen(inner, mapping);
+  SmallVector<Value> next;
+  for (Value value : block.getTerminator()->getOperands())
+    next.push_back(mapping.lookup(value));
+  return next;
+}
+
+Value KernelEmitter::isAny(Value where) {
+  return vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, where);
+}
+
+/// Keeps the first step of each column. Rare, so that memory is the place for it.
+void KernelEmitter::noteUnsolved(Value where, size_t part) {
+  auto then = [&](OpBuilder& inner, Location) {
+    OpBuilder::InsertionGuard guard(b);
+    b = inner;
+    auto type = VectorType::get({shape.part}, b.getI64Type());
+    auto splatInteger = [&](int64_t n) {
+      return arith::ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, n)).getResult();
+    };
+    Value place = at(unsolved, part * shape.part, b.getI64Type());
+    Value old = LLVM::LoadOp::create(b, loc, type, place, 8);
+    Value isNew = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, old, splatInteger(0));
+    Value now = vector::BroadcastOp::create(b, loc, type, step);
+    Value first =
+        arith::SelectOp::create(b, loc, arith::AndIOp::create(b, loc, where, isNew), now, old);
+    LLVM::StoreOp::create(b, loc, first, place, 8);
+    scf::YieldOp::create(b, loc);
+  };
+  scf::IfOp::create(b, loc, isAny(where), then);
 }
 
 /// J times the carry: of the numbers of the carry, each computed once, wherever it stands.
@@ -94,6 +198,13 @@ SmallVector<Value> KernelEmitter::readOnce() {
     outputBase.push_back(load(at(outputPointers, i, pointer), pointer));
     outputStride.push_back(load(at(outputStrides, i, b.getI64Type()), b.getI64Type()));
   }
+  if (system.hasImplicit()) {
+    unsolved = field(kUnsolved, pointer);
+    auto type = VectorType::get({shape.width}, b.getI64Type());
+    LLVM::StoreOp::create(
+        b, loc, arith::ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, int64_t(-1))),
+        unsolved, 8);
+  }
   Value paramBase = field(kParams, pointer), stateBase = field(kState, pointer);
   SmallVector<Value> start;
   params.resize(shape.width / shape.part);
@@ -112,7 +223,8 @@ SmallVector<Value> KernelEmitter::readOnce() {
 }
 
 /// One step: from what the loop carries in to what it carries on.
-SmallVector<Value> KernelEmitter::emitStep(Value step, ValueRange before) {
+SmallVector<Value> KernelEmitter::emitStep(Value index, ValueRange before) {
+  step = index;
   int64_t k = system.numStates(), carried = k + carries + 1;
   auto placeOf = [&](Value base, Value stride, size_t part) {
     Value row = at(base, arith::MulIOp::create(b, loc, step, stride), scalar);
@@ -135,7 +247,7 @@ SmallVector<Value> KernelEmitter::emitStep(Value step, ValueRange before) {
     llvm::append_range(next, states);
     if (shape.jacobian) {
       Parts jacobian =
-          inlineBlock(system.getJacobian().front(), ArrayRef(arguments).slice(part, 1));
+          inlineBlock(system.getJacobian().front(), ArrayRef(arguments).slice(part, 1), part);
       ValueRange carry = before.slice(part * carried + k, carries);
       llvm::append_range(next, multiply(jacobian.front(), carry));
     }

@@ -282,6 +282,7 @@ rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
   if (system.hasJacobian())
     describeCarry(*system.getStructure(), desc);
   desc.diagonal = system.getDiagonal();
+  desc.implicit = system.hasImplicit();
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *
@@ -366,9 +367,18 @@ static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) 
   auto target = cpuTarget(arch);
   if (!target)
     return target.takeError();
-  for (auto cell : module.getOps<newton::CellOp>())
-    if (name.empty() || cell.getSymName() == name)
-      return Choice{cell, std::move(*target)};
+  for (auto cell : module.getOps<newton::CellOp>()) {
+    if (!name.empty() && cell.getSymName() != name)
+      continue;
+    WalkResult ready = cell.walk([](newton::ImplicitOp op) {
+      return op.hasTrial() ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    if (ready.wasInterrupted())
+      return llvm::createStringError(
+          llvm::inconvertibleErrorCode(),
+          "an implicit step has no trial yet: run the pass derive-trial");
+    return Choice{cell, std::move(*target)};
+  }
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                  "the module has no cell '" + name + "'");
 }

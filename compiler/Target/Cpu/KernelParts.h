@@ -22,7 +22,8 @@ enum Field : int32_t {
   kFinite,
   kBlockSizes,
   kShared,
-  kScratch
+  kScratch,
+  kUnsolved
 };
 
 /// Builds at `b`. Addresses are of the LLVM dialect, vectors have `shape.part` numbers.

@@ -6,20 +6,36 @@
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
+
+/// All dialects in one conversion: a pass for each would look at every op again.
+static LogicalResult convert(ModuleOp module) {
+  MLIRContext* context = module.getContext();
+  LLVMTypeConverter types(context);
+  RewritePatternSet patterns(context);
+  populateVectorToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns);
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+  populateFuncToLLVMConversionPatterns(types, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  return applyFullConversion(module, target, std::move(patterns));
+}
 
 LogicalResult rnnc::lowerToLlvm(ModuleOp module, bool fma) {
   PassManager share(module.getContext(), ModuleOp::getOperationName());
@@ -36,11 +52,7 @@ LogicalResult rnnc::lowerToLlvm(ModuleOp module, bool fma) {
   lower.enableVerifier(false);
   lower.addPass(createCSEPass());
   lower.addPass(createSCFToControlFlowPass());
-  lower.addPass(createConvertVectorToLLVMPass());
-  lower.addPass(createConvertMathToLLVMPass());
-  lower.addPass(createArithToLLVMConversionPass());
-  lower.addPass(createConvertControlFlowToLLVMPass());
-  lower.addPass(createConvertFuncToLLVMPass());
-  lower.addPass(createReconcileUnrealizedCastsPass());
-  return lower.run(module);
+  if (failed(lower.run(module)))
+    return failure();
+  return convert(module);
 }

@@ -197,6 +197,8 @@ std::string rnnc::cuda::whyNotPrintable(Operation* op, Type compute) {
   return "";
 }
 
+Expression rnnc::cuda::express(double value) { return number(llvm::APFloat(value)); }
+
 Expression rnnc::cuda::express(Operation* op, ArrayRef<Expression> operands) {
   const OpText& how = *findText(op);
   switch (how.form) {

@@ -22,6 +22,9 @@ std::string numberText(const llvm::APFloat& value);
 /// Why the op has no CUDA text; empty where it has. `compute` is the type of every number.
 std::string whyNotPrintable(mlir::Operation* op, mlir::Type compute);
 
+/// A number, exactly.
+Expression express(double number);
+
 /// The text of a printable op over the texts of its operands.
 Expression express(mlir::Operation* op, llvm::ArrayRef<Expression> operands);
 

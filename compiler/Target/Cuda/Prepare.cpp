@@ -25,8 +25,18 @@ void joinStepAndJacobian(newton::SystemOp system) {
   OpBuilder b(&joint, joint.begin());
   IRMapping mapping;
   mapping.map(step.getArguments(), joint.getArguments());
-  for (Operation& op : step.without_terminator())
-    b.clone(op, mapping);
+  // The Jacobian's copy of an implicit op finds what the step's does.
+  llvm::DenseMap<int64_t, newton::ImplicitOp> copies;
+  for (auto implicit : joint.getOps<newton::ImplicitOp>())
+    copies[implicit.getNumber()] = implicit;
+  for (Operation& op : step.without_terminator()) {
+    Operation* clone = b.clone(op, mapping);
+    auto implicit = dyn_cast<newton::ImplicitOp>(clone);
+    if (newton::ImplicitOp copy = implicit ? copies.lookup(implicit.getNumber()) : implicit) {
+      copy->replaceAllUsesWith(implicit.getSolutions());
+      copy->erase();
+    }
+  }
   SmallVector<Value> results;
   for (Value value : step.getTerminator()->getOperands())
     results.push_back(mapping.lookup(value));
@@ -59,28 +69,36 @@ void removeUnused(Block& block) {
 
 LogicalResult checkPrintable(Block& block, Type compute) {
   bool fine = true;
-  for (Operation& op : block.without_terminator())
+  for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op); implicit && implicit.hasTrial()) {
+      fine &= succeeded(checkPrintable(implicit.trialBlock(), compute));
+      continue;
+    }
     if (std::string why = whyNotPrintable(&op, compute); !why.empty()) {
       emitError(op.getLoc()) << "'" << op.getName() << "' cannot be printed as CUDA: it is " << why
                              << " [RNN0501]";
       fine = false;
     }
+  }
   return success(fine);
 }
 
 /// Gives names to the values of one function.
 class Namer {
 public:
-  Namer(newton::SystemOp system, llvm::DenseMap<Value, std::string>& names)
-      : system(system), names(names) {}
+  explicit Namer(PreparedSystem& prepared)
+      : prepared(prepared), system(*prepared.op), names(prepared.names) {}
 
   void run(Block& block);
 
 private:
+  void nameStatements(Block& block);
+  void nameSearch(newton::ImplicitOp op);
   void give(Value value, const std::string& wanted);
   void nameArguments(Block& block);
   bool isNameless(Operation& op) const;
 
+  PreparedSystem& prepared;
   newton::SystemOp system;
   llvm::DenseMap<Value, std::string>& names;
   llvm::DenseMap<Value, Expression> text; // what stands for a value where it is used
@@ -112,9 +130,58 @@ bool Namer::isNameless(Operation& op) const {
          (isa<arith::NegFOp>(op) && !isa<NameLoc>(op.getLoc()) && names.contains(op.getOperand(0)));
 }
 
+/// Whether a search is given the value, or yields it: such a value has a name.
+static bool isOfSearch(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation* user) {
+    return isa<newton::ImplicitOp>(user) || isa<newton::ImplicitOp>(user->getParentOp());
+  });
+}
+
+/// The variables of a search, which are assigned to, and what its trials compute.
+void Namer::nameSearch(newton::ImplicitOp op) {
+  Block& trial = op.trialBlock();
+  size_t m = op.numUnknowns(), carried = op.numCarried();
+  std::vector<std::string>& variables = prepared.searches[op];
+  auto add = [&](StringRef unknown, const char* what) {
+    variables.push_back(scope.unique((unknown + what).str()));
+    if (variables.size() > carried)
+      return;
+    Value argument = trial.getArgument(variables.size() - 1);
+    names[argument] = variables.back();
+    text[argument] = {variables.back(), Binding::Primary};
+  };
+  SmallVector<StringRef> unknowns(op.getUnknowns().getAsValueRange<StringAttr>());
+  for (StringRef unknown : unknowns)
+    add(unknown, "");
+  for (StringRef unknown : unknowns)
+    add(unknown, "_offset");
+  for (const char* what : {"_norm", "_count", "_above", "_below"})
+    if (variables.size() < carried)
+      add(unknowns[0], what);
+  add(unknowns[0], "_verdict");
+  for (size_t i = 0; i < m; ++i) {
+    names[op.getResult(i)] = variables[i];
+    text[op.getResult(i)] = {variables[i], Binding::Primary};
+  }
+  for (auto [argument, value] :
+       llvm::zip_equal(trial.getArguments().drop_front(carried), op.getCaptures())) {
+    names[argument] = names.lookup(value);
+    text[argument] = text.lookup(value);
+  }
+  nameStatements(trial);
+}
+
 void Namer::run(Block& block) {
   nameArguments(block);
+  nameStatements(block);
+}
+
+void Namer::nameStatements(Block& block) {
   for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op)) {
+      nameSearch(implicit);
+      continue;
+    }
     Value value = op.getResult(0);
     SmallVector<Expression> operands;
     for (Value operand : op.getOperands())
@@ -122,7 +189,7 @@ void Namer::run(Block& block) {
     Expression written = express(&op, operands);
     auto named = dyn_cast<NameLoc>(op.getLoc());
     bool isShort = !named && value.hasOneUse() && written.text.size() <= kInlineText;
-    if (isNameless(op) || isShort)
+    if ((isNameless(op) || isShort) && !isOfSearch(value))
       text[value] = std::move(written);
     else
       give(value, named ? named.getName().str() : "v" + std::to_string(++nameless));
@@ -151,7 +218,7 @@ FailureOr<PreparedSystem> rnnc::cuda::prepare(newton::SystemOp system, std::vect
     removeUnused(region->front());
     if (failed(checkPrintable(region->front(), op.getCompute())))
       return failure();
-    Namer(op, prepared.names).run(region->front());
+    Namer(prepared).run(region->front());
   }
   prepared.name = unit.unique(op.getSymName());
   prepared.policy = unit.unique(prepared.name + "_policy");

@@ -27,6 +27,8 @@ struct PreparedSystem {
   InputReads reads;
   /// Names of the values that have one, per function; the others are printed where they are used.
   llvm::DenseMap<mlir::Value, std::string> names;
+  /// Of a newton.implicit: the variables of its search, as its trial takes them, then the verdict.
+  llvm::DenseMap<mlir::Operation*, std::vector<std::string>> searches;
 
   mlir::Block& step() { return op->getStep().front(); }
   bool hasJacobian() { return op->hasJacobian(); }

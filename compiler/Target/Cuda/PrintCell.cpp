@@ -18,7 +18,8 @@ private:
   void printPattern(StringRef what, ArrayRef<int64_t> pairs, ArrayRef<int64_t> numbers);
   void printFunction(StringRef name, Block& block, bool jacobian);
   void printLoads(Block& block);
-  void printStatements(Block& block);
+  void printStatements(Block& block, unsigned indent);
+  void printSearch(newton::ImplicitOp op, unsigned indent);
   void printResults(Block& block, bool jacobian);
   Expression written(Operation& op);
   Expression expression(Value value);
@@ -79,15 +80,48 @@ void CellPrinter::printLoads(Block& block) {
   load("param", op.numParams());
 }
 
-void CellPrinter::printStatements(Block& block) {
+/// The search of an implicit step: trials until there is a verdict.
+void CellPrinter::printSearch(newton::ImplicitOp implicit, unsigned indent) {
+  const std::vector<std::string>& variables = system.searches[implicit];
+  std::string space(indent, ' '), verdict = variables.back();
+  std::vector<std::string> begin;
+  for (auto [variable, start] : llvm::zip(variables, implicit.getStarts()))
+    begin.push_back(variable + " = " + expression(start).text);
+  for (auto [i, number] : llvm::enumerate(implicit.searchStart()))
+    begin.push_back(variables[implicit.numUnknowns() + i] + " = " + express(number).text);
+  begin.push_back(verdict + " = real(0)");
+  out.fromUnit();
+  out.line(wrapped(space + "real ", begin, ";", indent + 4));
+  out.line("#pragma unroll 1");
+  out.line(space + "for (int trial = 0; trial < " + llvm::Twine(newton::ImplicitOp::kMaxTrials) +
+           " && " + verdict + " == real(0); ++trial) {");
+  printStatements(implicit.trialBlock(), indent + 2);
+  out.fromUnit();
+  // A search has no cycle of variables: what is not computed anew keeps its place.
+  auto values = implicit.trialBlock().getTerminator()->getOperands();
+  for (auto [variable, value] : llvm::zip_equal(variables, values))
+    if (std::string text = expression(value).text; text != variable)
+      out.line(space + "  " + variable + " = " + text + ";");
+  out.line(space + "}");
+  out.line(space + "if (unsolved && " + verdict + " != real(1)) {");
+  out.line(space + "  *unsolved = true;");
+  out.line(space + "}");
+}
+
+void CellPrinter::printStatements(Block& block, unsigned indent) {
   StatementWriter statements(out);
   for (Operation& statement : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(statement)) {
+      statements.flush();
+      printSearch(implicit, indent);
+      continue;
+    }
     Value value = statement.getResult(0);
     auto name = system.names.find(value);
     if (name == system.names.end())
       continue;
     StringRef type = value.getType().isInteger(1) ? "const bool " : "const real ";
-    statements.write(statement.getLoc(), 4, type,
+    statements.write(statement.getLoc(), indent, type,
                      name->second + " = " + written(statement).text + ";");
   }
 }
@@ -118,11 +152,13 @@ void CellPrinter::printFunction(StringRef name, Block& block, bool jacobian) {
       array("real", "output", op.numOutputs())};
   if (jacobian)
     arguments.push_back("real (&jacobian)[entries::size]");
+  if (op.hasImplicit())
+    arguments.push_back("bool *unsolved = nullptr");
   std::string begin = "  static __device__ __forceinline__ void " + name.str() + "(";
   out.line();
   out.line(wrapped(begin, arguments, ") {", 6));
   printLoads(block);
-  printStatements(block);
+  printStatements(block, 4);
   printResults(block, jacobian);
   out.line("  }");
 }
@@ -138,6 +174,8 @@ void CellPrinter::print() {
   for (int64_t state : system.stored)
     stored.push_back(std::to_string(state));
   out.line(wrapped("  using stored = rnn::indices<", stored, ">;", 8));
+  if (op.hasImplicit())
+    out.line("  static constexpr bool implicit = true;");
   if (system.hasJacobian()) {
     newton::StructureAttr structure = *op.getStructure();
     out.line(llvm::Twine("  static constexpr bool linear = ") +

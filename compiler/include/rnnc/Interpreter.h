@@ -67,6 +67,7 @@ public:
                               const Arrays& earlier = {}) const;
 
   /// Inputs (batch, time, dims...), params (dims...), initial states (batch, dims...) where given.
+  /// An error where an implicit step has no solution.
   llvm::Expected<Result> run(int64_t batch, int64_t time, const Arrays& inputs,
                              const Arrays& params, const Arrays& initial) const;
 

@@ -81,6 +81,9 @@ typedef struct rnn_shoot_args {
   const void* const* shared;  /* [params without a lane axis] packed row-major, one number an
                                  element for all lanes; they are not in `params` */
   void* scratch;              /* [states + elements of the temporaries][width] */
+  /* Systems with implicit steps only. */
+  int64_t* unsolved; /* [width], out: the first step (from 0) whose implicit equation found no
+                        solution; -1: none. The step goes on with the best point found. */
 } rnn_shoot_args;
 
 typedef void (*rnn_shoot_fn)(const rnn_shoot_args*);
@@ -139,6 +142,8 @@ typedef struct rnn_system_desc {
    * for only. The places are the diagonal; of a dense system there are none here, and the plan
    * makes one for each state, with a number of its own. */
   uint32_t diagonal;
+  /* Nonzero: kernels solve implicit steps, and write `unsolved`. */
+  uint32_t implicit;
   rnn_cost cost;
   uint32_t kernels;
   const rnn_cpu_kernel* kernel; /* by compute type, then by growing width */
@@ -167,7 +172,8 @@ typedef struct rnn_product_part {
 } rnn_product_part;
 
 /* Matrix products of a sequence with weights, over all steps. As `@` of the language: the last axes
- * are contracted, `heads` leading axes of everything are a batch. Each sum runs in the order of the
+ * are contracted, `heads` leading axes of everything are a batch; without heads, a weight of more
+ * than two axes meets a vector with all of its rows, [a, b, n] @ [n]. Each sum runs in the order of the
  * contracted axis, as a chain of multiply-adds that starts with the bias (or 0), so its bits depend
  * on neither the other steps nor the number of threads. */
 typedef struct rnn_product {

@@ -111,7 +111,10 @@ typedef struct rnn_report {
   int64_t outer_sweeps;      /* tiles in parallel: the largest number of outer sweeps; else 0 */
   double mismatch_max;       /* largest |e - u| / (1 + |u|) accepted */
   int64_t first_nonfinite;   /* first step (from 0) with a state that is not finite; -1: none */
-  int64_t unconverged_tile;  /* NOT_CONVERGED: the tile; else -1 */
+  int64_t unconverged_tile;  /* NOT_CONVERGED because of max_sweeps: the tile; else -1 */
+  /* NOT_CONVERGED because an implicit step found no solution, the first one: its step (from 0), its
+   * system, and its lane (from 0: batch element, then the lane axes, last fastest); else -1. */
+  int64_t unsolved_step, unsolved_system, unsolved_lane;
 } rnn_report;
 
 rnn_status rnn_context_create(rnn_context** out);
@@ -132,8 +135,9 @@ rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
 
 /* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing. RNN_OK, or
- * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep, and the
- * report can be read). `reserve` is not used yet; `stream` must be null on the CPU. */
+ * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep) or when an
+ * implicit step found no solution (the results go on from the best point found); the report can be
+ * read then. `reserve` is not used yet; `stream` must be null on the CPU. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
                        void* stream);
 rnn_status rnn_report_read(const rnn_plan*, const void* workspace, rnn_report* out);

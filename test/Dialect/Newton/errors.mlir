@@ -202,3 +202,54 @@ newton.cell @Foreign {
     newton.yield
   }
 }
+
+// -----
+
+newton.cell @ImplicitResults {
+  newton.tensor state @h [] []
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    // expected-error @+1 {{has a start and a solution for each unknown}}
+    %0 = newton.implicit 0 ["h", "g"] from (%h : f32) given () : f32 residual {
+    ^bb0(%u: f32):
+      newton.yield %u : f32
+    }
+    newton.yield %0 : f32
+  }
+}
+
+// -----
+
+newton.cell @ImplicitResidual {
+  newton.tensor state @h [] []
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    // expected-error @+1 {{residual takes 1 numbers, then what is given}}
+    %0 = newton.implicit 0 ["h"] from (%h : f32) given () : f32 residual {
+    ^bb0(%u: f32, %other: f32):
+      newton.yield %u : f32
+    }
+    newton.yield %0 : f32
+  }
+}
+
+// -----
+
+newton.cell @ImplicitTrial {
+  newton.tensor state @h [] []
+  newton.system @s : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [] params [] outputs [] step {
+  ^bb0(%h: f32):
+    // expected-error @+1 {{trial takes 6 numbers, then what is given}}
+    %0 = newton.implicit 0 ["h"] from (%h : f32) given () : f32 residual {
+    ^bb0(%u: f32):
+      newton.yield %u : f32
+    } trial {
+    ^bb0(%u: f32, %offset: f32, %norm: f32, %halvings: f32):
+      newton.yield %u, %offset, %norm, %halvings : f32, f32, f32, f32
+    }
+    newton.yield %0 : f32
+  }
+}

@@ -53,3 +53,23 @@ newton.cell @Sum {
     newton.yield
   }
 }
+
+newton.cell @Implicit {
+  newton.tensor state @h [] []
+  newton.tensor input @x [] []
+  newton.system @implicit : f32 lanes [] states [#newton.slot<@h, lanes = [], at = [], back = 0>]
+      inputs [#newton.slot<@x, lanes = [], at = [], back = 0>] params [] outputs [] step {
+  ^bb0(%h: f32, %x: f32):
+    // CHECK: newton.implicit 0 ["h"] from(%{{.*}} : f32) given(%{{.*}} : f32) : f32 residual
+    // CHECK: trial
+    %0 = newton.implicit 0 ["h"] from (%h : f32) given (%x : f32) : f32 residual {
+    ^bb0(%u: f32, %c: f32):
+      %1 = arith.subf %c, %u : f32
+      newton.yield %1 : f32
+    } trial {
+    ^bb0(%u: f32, %offset: f32, %norm: f32, %count: f32, %above: f32, %below: f32, %c: f32):
+      newton.yield %u, %offset, %norm, %count, %above, %below, %c : f32, f32, f32, f32, f32, f32, f32
+    }
+    newton.yield %0 : f32
+  }
+}

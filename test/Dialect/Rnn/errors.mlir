@@ -98,8 +98,8 @@ rnn.cell @NotAState {
 rnn.cell @Future {
   rnn.state @h : !rnn.array<[]>
   rnn.step {
-    // expected-error @+1 {{reads at least one step back}}
-    %h = rnn.state_at @h[0] : !rnn.array<[]>
+    // expected-error @+1 {{reads at most 16 steps back}}
+    %h = rnn.state_at @h[-1] : !rnn.array<[]>
     rnn.set_state @h, %h : !rnn.array<[]>
   }
 }

@@ -21,6 +21,7 @@ SHAPES = {  # of complex arrays, and of real ones
     "Every": ({"u": (BATCH, TIME, N), "w": (N,)}, {"x": (BATCH, TIME, N)}),
     "Matrix": ({"W": (2, 2)}, {"x": (BATCH, TIME, 2)}),
     "Start": ({"u": (BATCH, TIME, N), "s0": (N,), "g": ()}, {}),
+    "Implicit": ({"u": (BATCH, TIME, N)}, {}),
 }
 
 
@@ -80,6 +81,17 @@ def start(given, near):
             near("r", b * TIME + t, size + abs(sum(s)))
 
 
+def implicit(given, near):
+    for b in range(BATCH):
+        for i in range(N):
+            z = 0j
+            for t in range(TIME):
+                at, last = (b * TIME + t) * N + i, z
+                for _ in range(100):
+                    z = last + 0.1 * ((0.3 + 2j) * z - z * abs(z) ** 2 + given["u"][at])
+                near("z", at, z)
+
+
 def draw(folder):
     for cell, (pairs, reals) in SHAPES.items():
         random.seed(cell)
@@ -97,7 +109,8 @@ def draw(folder):
 
 
 def compare(folder, ending, kind, tolerance):
-    for cell, check in (("Lru", lru), ("Every", every), ("Matrix", matrix), ("Start", start)):
+    for cell, check in (("Lru", lru), ("Every", every), ("Matrix", matrix), ("Start", start),
+                        ("Implicit", implicit)):
         given = {name: numbers for name, (_, numbers) in npz.read(f"{folder}/{cell}.npz").items()}
         got = npz.read(f"{folder}/{cell}-{ending}.npz", kind)
 

@@ -80,7 +80,8 @@ public:
     rnn_shoot_args args{steps,        from.data(),    strides.data(),
                         nullptr,      state.data(),   carry ? carry->data() : nullptr,
                         to.data(),    strides.data(), finite.data(),
-                        sizes.data(), shared.data(),  scratch.data()};
+                        sizes.data(), shared.data(),  scratch.data(),
+                        nullptr};
     fn(&args);
     return state;
   }

@@ -122,6 +122,7 @@ Shot shoot(const CompiledCell& cell, uint32_t which, bool jacobian, const std::v
                       shot.finite.data(),
                       nullptr,
                       nullptr,
+                      nullptr,
                       nullptr};
   fn(&args);
   return shot;

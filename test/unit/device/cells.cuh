@@ -222,4 +222,32 @@ struct cascade {
   }
 };
 
+/// h = c + h^2 with c = h' / 10 + x / 10, solved in closed form: the smaller root, where there is
+/// one.
+template <class real, class math>
+struct root {
+  static constexpr int states = 1, inputs = 1, params = 0, outputs = 0;
+  static constexpr bool linear = false, implicit = true;
+  using stored = rnn::indices<0>;
+  using entries = rnn::pattern<1, rnn::at<0, 0>>;
+  using carry = entries;
+
+  static __device__ void step(const real (&state)[1], const real (&input)[1],
+                              const real (&param)[1], real (&next)[1], real (&output)[1],
+                              bool* unsolved) {
+    real jacobian[1];
+    step_jacobian(state, input, param, next, output, jacobian, unsolved);
+  }
+  static __device__ void step_jacobian(const real (&state)[1], const real (&input)[1],
+                                       const real (&)[1], real (&next)[1], real (&)[1],
+                                       real (&jacobian)[1], bool* unsolved) {
+    const real square = real(1) - real(0.4) * (state[0] + input[0]);
+    const bool solved = !(square < real(0));
+    const real width = math::sqrt(solved ? square : real(0));
+    next[0] = real(0.5) - real(0.5) * width;
+    jacobian[0] = width > real(0) ? real(0.1) / width : real(0);
+    *unsolved = !solved;
+  }
+};
+
 } // namespace cells

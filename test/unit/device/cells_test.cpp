@@ -75,4 +75,21 @@ TEST(Cascade, Exact) {
   check_exact<with<cells::cascade, double>, policy<32, 6, 8, staging::shared_single>>();
 }
 
+// The first step without a solution is told, and its lane.
+TEST(Root, Exact) {
+  check_exact<with<cells::root, float>, policy<64, 1, 8>>();
+  check_exact<with<cells::root, float>, policy<32, 4, 5>>();
+  check_exact<with<cells::root, float>, policy<32, 8, 16, staging::shared>>();
+  check_exact<with<cells::root, double>, policy<32, 7, 5, staging::shared_single>>();
+}
+TEST(Root, UnsolvedStepIsTold) {
+  setting s;
+  s.time = 300;
+  s.lanes = {35};
+  using cell = with<cells::root, float>;
+  EXPECT_NE((problem<cell, 1>(s).check<policy<32, 4, 5>>().report.unsolved), 0u);
+  s.time = 0;
+  EXPECT_EQ((problem<cell, 1>(s).check<policy<32, 4, 5>>().report.unsolved), 0u);
+}
+
 } // namespace

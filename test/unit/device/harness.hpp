@@ -123,6 +123,7 @@ private:
   std::vector<std::vector<real>> wanted_final_, wanted_; ///< row-major
   rnn::forward_report report_{};
   long long first_nonfinite_ = -1;
+  unsigned long long unsolved_ = 0; ///< as the report has it
 };
 
 template <class real>

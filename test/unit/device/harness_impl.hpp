@@ -158,7 +158,15 @@ void problem<Cell, rank>::run_plain_loop() {
             t < reads::back(i) ? before[i] : from.data[from.place(at - reads::back(i) * inner)];
       }
       real next[k], output[rnn::at_least_one(Cell::outputs)], result[rnn::at_least_one(results)];
-      Cell::step(state, input, param, next, output);
+      bool unsolved = false;
+      if constexpr (rnn::is_implicit<Cell>::value) {
+        Cell::step(state, input, param, next, output, &unsolved);
+      } else {
+        Cell::step(state, input, param, next, output);
+      }
+      if (unsolved) {
+        unsolved_ = std::max(unsolved_, ~static_cast<unsigned long long>((t << 24) + lane));
+      }
       rnn::results_of<Cell>::collect(next, output, result);
       for (int r = 0; r < results; ++r) {
         wanted_[r][at] = result[r];
@@ -330,6 +338,7 @@ outcome problem<Cell, rank>::check(void (*kernel)(args_type)) {
     EXPECT_EQ(static_cast<long long>(report_.nonfinite ? ~report_.nonfinite : ~0ull),
               first_nonfinite_)
         << describe(s_);
+    EXPECT_EQ(report_.unsolved, unsolved_) << describe(s_);
   }
   return out;
 }

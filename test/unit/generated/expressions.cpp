@@ -322,12 +322,14 @@ ExprPtr Expressions::matmul(const Shape& shape, int depth) {
   if (along.empty() || shape.empty() || shape.size() > 2)
     return binary(shape, depth);
   const std::string& dim = random.pick(along);
-  // [batch..., m, n] @ [batch..., n] or [batch..., m, n] @ [batch..., n, p].
+  // [batch..., m, n] @ [batch..., n] or @ [n], or [batch..., m, n] @ [batch..., n, p].
   bool vector = shape.size() == 1 || random.chance(0.7);
   Shape left = shape, right = shape;
   if (vector) {
     left.push_back(dim);
     right.back() = dim;
+    if (random.chance(0.3))
+      right = {dim};
   } else {
     left.back() = dim;
     right[right.size() - 2] = dim;

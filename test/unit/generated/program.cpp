@@ -63,7 +63,7 @@ ExprPtr rnnc::generated::makeMatmul(ExprPtr a, ExprPtr b) {
   expr.shape = a->shape;
   if (!expr.shape.empty()) // a cut of the shrinker may leave too few axes; it looks before it runs
     expr.shape.pop_back();
-  if (!b->shape.empty() && b->shape.size() == a->shape.size())
+  if (b->shape.size() > 1 && b->shape.size() == a->shape.size())
     expr.shape.push_back(b->shape.back());
   expr.args = {std::move(a), std::move(b)};
   return make(std::move(expr));

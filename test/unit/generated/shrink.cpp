@@ -204,7 +204,7 @@ bool isWhole(const Program& program) {
                 node.args[1]->end == sizeOf(program, node.shape.back());
       } else if (node.op == Op::Sign && node.text == "@") {
         size_t left = node.args[0]->shape.size(), right = node.args[1]->shape.size();
-        fine &= left >= 2 && (right == left || right + 1 == left);
+        fine &= left >= 2 && (right == 1 || right == left || right + 1 == left);
       }
     });
     if (!fine)

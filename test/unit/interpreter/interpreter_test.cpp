@@ -237,14 +237,16 @@ TEST(Interpreter, BroadcastsFromTheRight) {
 }
 
 TEST(Interpreter, MultipliesMatricesPerHead) {
-  // Two heads of 2x3 blocks, against a vector and against a 3x2 matrix a head.
+  // Two heads of 2x3 blocks, against a vector, a 3x2 matrix a head, and one vector for both.
   Interpreter interpreter = interpret(R"(rnn.cell @Heads {
     rnn.dim_decl @heads
     rnn.param @R : !rnn.array<[heads, 2, 3]>
     rnn.input @v : !rnn.array<[heads, 3]>
     rnn.input @m : !rnn.array<[heads, 3, 2]>
+    rnn.input @u : !rnn.array<[3]>
     rnn.output @y : !rnn.array<[heads, 2]>
     rnn.output @z : !rnn.array<[heads, 2, 2]>
+    rnn.output @w : !rnn.array<[heads, 2]>
     rnn.step {
       %R = rnn.param_value @R : !rnn.array<[heads, 2, 3]>
       %v = rnn.input_at @v[0] : !rnn.array<[heads, 3]>
@@ -252,15 +254,20 @@ TEST(Interpreter, MultipliesMatricesPerHead) {
       %y = rnn.matmul %R, %v : (!rnn.array<[heads, 2, 3]>, !rnn.array<[heads, 3]>) -> !rnn.array<[heads, 2]>
       %z = rnn.matmul %R, %m : (!rnn.array<[heads, 2, 3]>, !rnn.array<[heads, 3, 2]>) -> !rnn.array<[heads, 2, 2]>
       rnn.set_output @y, %y : !rnn.array<[heads, 2]>
+      %u = rnn.input_at @u[0] : !rnn.array<[3]>
+      %w = rnn.matmul %R, %u : (!rnn.array<[heads, 2, 3]>, !rnn.array<[3]>) -> !rnn.array<[heads, 2]>
       rnn.set_output @z, %z : !rnn.array<[heads, 2, 2]>
+      rnn.set_output @w, %w : !rnn.array<[heads, 2]>
     }
   })",
                                       {{"heads", 2}});
   Array r{{2, 2, 3}, {1, 2, 3, 4, 5, 6, 1, 0, 0, 0, 1, 1}};
   Array v{{2, 3}, {1, 10, 100, 7, 8, 9}};
   Array m{{2, 3, 2}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}};
-  Arrays result = get(interpreter.step({}, {{"v", v}, {"m", m}}, {{"R", r}}));
+  Array u{{3}, {1, 10, 100}};
+  Arrays result = get(interpreter.step({}, {{"v", v}, {"m", m}, {"u", u}}, {{"R", r}}));
   EXPECT_EQ(result["y"].data, (Doubles{321, 654, 7, 17}));
+  EXPECT_EQ(result["w"].data, (Doubles{321, 654, 1, 110}));
   // Head 0: (1 2 3; 4 5 6)(1 2; 3 4; 5 6) = (22 28; 49 64). Head 1 picks row 0 and adds rows 1, 2.
   EXPECT_EQ(result["z"].data, (Doubles{22, 28, 49, 64, 1, 2, 8, 10}));
 }
@@ -523,6 +530,65 @@ TEST(Interpreter, NamesOfHeldStatesAreTaken) {
   })",
                         {}),
             "-:2:5: 'h_back1' is declared, and the name of a state that holds 'h'");
+}
+
+// h + h^3 = x for every lane; p = x - q / 2 and q = p / 2 in a circle; y reads what was solved.
+constexpr const char* kImplicit = R"(rnn.cell @Implicit {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.state @h : !rnn.array<[d]>
+  rnn.state @p : !rnn.array<[d]>
+  rnn.state @q : !rnn.array<[d]>
+  rnn.output @y : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    %h = rnn.state_at @h[0] : !rnn.array<[d]>
+    %hh = rnn.binary mul %h, %h : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    %hhh = rnn.binary mul %hh, %h : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    %0 = rnn.binary sub %x, %hhh : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    rnn.set_state @h, %0 : !rnn.array<[d]>
+    %half = rnn.constant 0.5 : !rnn.array<[]>
+    %q = rnn.state_at @q[0] : !rnn.array<[d]>
+    %1 = rnn.binary mul %half, %q : (!rnn.array<[]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    %2 = rnn.binary sub %x, %1 : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    rnn.set_state @p, %2 : !rnn.array<[d]>
+    %3 = rnn.binary mul %half, %2 : (!rnn.array<[]>, !rnn.array<[d]>) -> !rnn.array<[d]>
+    rnn.set_state @q, %3 : !rnn.array<[d]>
+    %y = rnn.unary neg %h : !rnn.array<[d]> -> !rnn.array<[d]>
+    rnn.set_output @y, %y : !rnn.array<[d]>
+  }
+})";
+
+TEST(Interpreter, SolvesImplicitSteps) {
+  Interpreter interpreter = interpret(kImplicit, {{"d", 3}});
+  Arrays inputs{{"x", {{1, 2, 3}, {2, 10, -30, 0, 1.25, NAN}}}};
+  auto result = get(interpreter.run(1, 2, inputs, {}, {}));
+  const Doubles expected{1, 2, -3, 0};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(result.sequences["h"].data[i], expected[i], 1e-14) << i;
+    EXPECT_NEAR(result.sequences["y"].data[i], -expected[i], 1e-14) << i;
+  }
+  EXPECT_NEAR(result.sequences["p"].data[4], 1, 1e-15);
+  EXPECT_NEAR(result.sequences["q"].data[4], 0.5, 1e-15);
+  EXPECT_TRUE(std::isnan(result.sequences["h"].data[5]));
+}
+
+TEST(Interpreter, SaysWhichStepHasNoSolution) {
+  Interpreter interpreter = interpret(R"(rnn.cell @None {
+    rnn.input @x : !rnn.array<[]>
+    rnn.state @h : !rnn.array<[]>
+    rnn.step {
+      %x = rnn.input_at @x[0] : !rnn.array<[]>
+      %h = rnn.state_at @h[0] : !rnn.array<[]>
+      %hh = rnn.binary mul %h, %h : (!rnn.array<[]>, !rnn.array<[]>) -> !rnn.array<[]>
+      %0 = rnn.binary add %hh, %x : (!rnn.array<[]>, !rnn.array<[]>) -> !rnn.array<[]>
+      rnn.set_state @h, %0 : !rnn.array<[]>
+    }
+  })",
+                                      {});
+  Arrays inputs{{"x", {{2, 2}, {0, 0.25, 0, 1}}}};
+  EXPECT_EQ(message(interpreter.run(2, 2, inputs, {}, {})),
+            "an implicit equation found no solution at step 1 (counted from 0) of batch element 1");
 }
 
 TEST(Interpreter, SaysWhichArrayIsWrong) {

@@ -99,12 +99,21 @@ F multiplyAdd(F a, F b, F c) {
 struct Form {
   const char* name;
   bool heads, left, matrix, bias;
+  bool oneForAll = false; // x has no heads: the rows of W are [h, n]
+  bool narrow = false;    // and the bias has none
 };
 constexpr Form forms[] = {
-    {"W @ x", false, false, false, false},          {"W @ x + b", false, false, false, true},
-    {"heads, W @ x + b", true, false, false, true}, {"W @ X", false, false, true, false},
-    {"heads, W @ X", true, false, true, false},     {"X @ w", false, true, false, false},
-    {"X @ W + b", false, true, true, true},         {"heads, X @ W", true, true, true, false},
+    {"W @ x", false, false, false, false},
+    {"W @ x + b", false, false, false, true},
+    {"heads, W @ x + b", true, false, false, true},
+    {"W @ X", false, false, true, false},
+    {"heads, W @ X", true, false, true, false},
+    {"X @ w", false, true, false, false},
+    {"X @ W + b", false, true, true, true},
+    {"heads, X @ W", true, true, true, false},
+    {"[h, n, k] @ x", true, false, false, false, true},
+    {"[h, n, k] @ x + [h, n]", true, false, false, true, true},
+    {"[h, n, k] @ x + [n]", true, false, false, true, true, true},
 };
 
 // x [h?, r, k] or [h?, k, r?], W likewise, y what the product gives; beside them the system.
@@ -136,10 +145,14 @@ struct ProductTable {
       form.matrix ? add(yDims, {"r", "n"}) : add(yDims, {"r"});
     } else {
       add(wDims, {"n", "k"});
-      form.matrix ? add(xDims, {"k", "r"}) : add(xDims, {"k"});
+      if (form.oneForAll) {
+        xDims = {"k"};
+      } else {
+        form.matrix ? add(xDims, {"k", "r"}) : add(xDims, {"k"});
+      }
       form.matrix ? add(yDims, {"n", "r"}) : add(yDims, {"n"});
     }
-    form.matrix ? bDims.push_back("n") : add(bDims, {"n"});
+    form.matrix || form.narrow ? bDims.push_back("n") : add(bDims, {"n"});
   }
 
   rnn_tensor_desc tensor(const char* name, rnn_role role, std::vector<const char*>& dims) {
@@ -169,7 +182,11 @@ struct ProductTable {
     system.input_slots = &laneOfG;
     system.kernels = 2;
     system.kernel = kernels.data();
-    product = {0,           back, form.heads ? 1u : 0u, form.left ? 1u : 0u, uint32_t(parts.size()),
+    product = {0,
+               back,
+               form.heads && !form.oneForAll ? 1u : 0u,
+               form.left ? 1u : 0u,
+               uint32_t(parts.size()),
                parts.data()};
     if (stages.empty()) {
       stages = {{RNN_PHASE_BEFORE, &product, nullptr}};
@@ -255,11 +272,15 @@ F expected(const ProductTable& t, const Strided& x, const Strided& w, const Stri
   const int64_t time = y[1] - int64_t(t.back);
   F sum = 0;
   if (t.form.bias) {
-    sum = F(bias.get(t.form.matrix ? std::vector<int64_t>{second} : own));
+    sum = F(bias.get(t.form.matrix   ? std::vector<int64_t>{second}
+                     : t.form.narrow ? std::vector<int64_t>{first}
+                                     : own));
   }
   for (int64_t k = 0; k < contracted; ++k) {
     std::vector<int64_t> atX{y[0], time}, atW = heads;
-    atX.insert(atX.end(), heads.begin(), heads.end());
+    if (!t.form.oneForAll) {
+      atX.insert(atX.end(), heads.begin(), heads.end());
+    }
     if (t.form.left) {
       atX = with(atX, {first, k});
       atW = t.form.matrix ? with(atW, {k, second}) : with(atW, {k});

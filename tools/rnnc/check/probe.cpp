@@ -52,6 +52,7 @@ Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int
     if (auto it = fixed.find(table.tensor[desc->param_slots[p].tensor].name); it != fixed.end())
       std::fill_n(params.begin() + p * kernelWidth, kernelWidth, it->second);
   finite.resize(kernelWidth);
+  unsolved.resize(kernelWidth);
   ignored.resize(kernelWidth * (desc->states + desc->outputs));
 }
 
@@ -66,9 +67,9 @@ void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry
     out.push_back(ignored.data() + i * kernelWidth);
     outStride.push_back(0);
   }
-  rnn_shoot_args args{count,         in.data(), inStride.data(), params.data(),
-                      state.data(),  carry,     out.data(),      outStride.data(),
-                      finite.data(), nullptr,   nullptr,         nullptr};
+  rnn_shoot_args args{count,   in.data(),  inStride.data(),  params.data(), state.data(),
+                      carry,   out.data(), outStride.data(), finite.data(), nullptr,
+                      nullptr, nullptr,    unsolved.data()};
   kernel(&args);
 }
 

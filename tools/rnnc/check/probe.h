@@ -44,6 +44,7 @@ private:
   int64_t steps;
   rnn_shoot_fn plain = nullptr, jacobian = nullptr;
   std::vector<double> inputs, params, finite, ignored;
+  std::vector<int64_t> unsolved;
 };
 
 /// Differences of the end states along state `column`, for every state and column of the vector:

@@ -94,7 +94,21 @@ struct SystemRules {
   std::string problem;
 
   void check(Operation& op, unsigned operand, ArrayRef<Values> points);
+  void check(Block& block, ArrayRef<Values> points);
 };
+
+/// All ops, those of implicit equations too.
+void SystemRules::check(Block& block, ArrayRef<Values> points) {
+  for (Operation& op : block.without_terminator()) {
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op))
+      check(implicit.residualBlock(), points);
+    if (!isa<newton::DerivativeOpInterface>(op) || !isa<FloatType>(op.getResult(0).getType()))
+      continue;
+    for (unsigned i = 0; i < op.getNumOperands(); ++i)
+      if (isa<FloatType>(op.getOperand(i).getType()))
+        check(op, i, points);
+  }
+}
 
 void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points) {
   Rule rule(op, operand);
@@ -153,13 +167,7 @@ Row checkSystem(newton::SystemOp system, const Subject& subject) {
     return row;
   }
   SystemRules all;
-  for (Operation& op : system.stepBlock().without_terminator()) {
-    if (!isa<newton::DerivativeOpInterface>(op) || !isa<FloatType>(op.getResult(0).getType()))
-      continue;
-    for (unsigned i = 0; i < op.getNumOperands(); ++i)
-      if (isa<FloatType>(op.getOperand(i).getType()))
-        all.check(op, i, points);
-  }
+  all.check(system.stepBlock(), points);
   row.unmeasured = all.problem.empty() && all.measured < all.skipped;
   row.passed = all.problem.empty() && !row.unmeasured;
   row.result = !all.problem.empty() ? all.problem

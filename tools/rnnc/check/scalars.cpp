@@ -116,10 +116,46 @@ std::optional<double> check::evaluate(Operation& op, ArrayRef<double> x) {
       .Default([](Operation*) { return Result(); });
 }
 
+/// The search of an implicit step, for one lane; then its residual, at what was found.
+static Operation* solve(newton::ImplicitOp op, check::Values& values) {
+  SmallVector<double> search;
+  for (Value start : op.getStarts())
+    search.push_back(values.lookup(start));
+  llvm::append_range(search, op.searchStart());
+  search.push_back(0);
+  Block& trial = op.trialBlock();
+  for (int64_t i = 0; i < newton::ImplicitOp::kMaxTrials && search.back() == 0; ++i) {
+    check::Values inner;
+    for (auto [argument, value] :
+         llvm::zip(trial.getArguments().take_front(op.numCarried()), search))
+      inner[argument] = value;
+    for (auto [argument, value] :
+         llvm::zip_equal(trial.getArguments().drop_front(op.numCarried()), op.getCaptures()))
+      inner[argument] = values.lookup(value);
+    if (Operation* unknown = check::evaluateBlock(trial, inner))
+      return unknown;
+    for (auto [to, value] : llvm::zip_equal(search, trial.getTerminator()->getOperands()))
+      to = inner.lookup(value);
+  }
+  for (auto [solution, value] : llvm::zip(op.getSolutions(), search))
+    values[solution] = value;
+  Block& residual = op.residualBlock();
+  SmallVector<Value> read(op.getSolutions());
+  llvm::append_range(read, op.getCaptures());
+  for (auto [argument, value] : llvm::zip_equal(residual.getArguments(), read))
+    values[argument] = values.lookup(value);
+  return check::evaluateBlock(residual, values);
+}
+
 Operation* check::evaluateBlock(Block& block, Values& values) {
   for (Operation& op : block) {
     if (op.getNumResults() == 0)
       continue;
+    if (auto implicit = dyn_cast<newton::ImplicitOp>(op)) {
+      if (Operation* unknown = solve(implicit, values))
+        return unknown;
+      continue;
+    }
     SmallVector<double> operands;
     for (Value operand : op.getOperands())
       operands.push_back(values.lookup(operand));
