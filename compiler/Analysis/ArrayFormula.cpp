@@ -2,6 +2,8 @@
 
 #include "Analysis/ArrayFormula.h"
 
+#include "rnnc/Complex.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,12 +20,26 @@ struct Text {
   Binding binding = kAtom;
   std::string within(Binding least) const { return binding < least ? "(" + text + ")" : text; }
 };
-constexpr int kDepth = 8; // recursion ends here, whatever the user wrote
+constexpr int kDepth = 8;       // recursion ends here, whatever the user wrote
+constexpr size_t kLength = 200; // or earlier, where the text would be longer
 } // namespace
 
 using Known = llvm::function_ref<std::string(Value)>;
 
 static Text textOf(Value value, int depth, Known known);
+
+/// The axis of a complex tensor that holds its parts.
+static bool isComplexAxis(ArrayType type, uint64_t axis) {
+  return type.getDims()[axis].getName() == StringRef(rnnc::kComplexDim);
+}
+
+/// What lower-complex gives the axis of the parts, to be joined along it.
+static bool isPartOfPair(ExpandOp op) {
+  return llvm::any_of(op->getUsers(), [&](Operation* user) {
+    auto pair = dyn_cast<ConcatOp>(user);
+    return pair && pair.getAxis() == op.getAxis() && isComplexAxis(pair.getType(), pair.getAxis());
+  });
+}
 
 static std::string at(StringRef name, int64_t back) {
   return (name + (back ? "[t-" + Twine(back) + "]" : "[t]")).str();
@@ -107,14 +123,29 @@ static Text textOf(Value value, int depth, Known known) {
                 textOf(logic.getRhs(), depth, known).within(own),
             own};
   }
+  if (StringRef part = rnnc::complexPart(value); !part.empty())
+    return call(part, op, depth, known);
+  if (auto pair = dyn_cast<ConcatOp>(op); pair && isComplexAxis(pair.getType(), pair.getAxis()))
+    return call("complex", op, depth, known);
+  if (auto alone = dyn_cast<ExpandOp>(op); alone && isPartOfPair(alone))
+    return textOf(alone.getOperand(), depth, known);
   return call(op->getName().stripDialect(), op, depth, known);
 }
 
+StringRef rnnc::complexPart(Value value) {
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (!slice || !slice.getDrop() || !isComplexAxis(slice.getOperand().getType(), slice.getAxis()))
+    return {};
+  return slice.getFrom() == 0 ? "re" : "im";
+}
+
 std::string rnnc::arrayFormula(Value value, Known known) {
-  bool first = true; // the value itself is never one of the known ones
-  return textOf(value, kDepth,
-                [&](Value inside) {
-                  return std::exchange(first, false) ? std::string() : known(inside);
-                })
-      .text;
+  for (int depth = kDepth;; --depth) {
+    bool first = true; // the value itself is never one of the known ones
+    std::string text = textOf(value, depth, [&](Value inside) {
+                         return std::exchange(first, false) ? std::string() : known(inside);
+                       }).text;
+    if (text.size() <= kLength || depth == 1)
+      return text;
+  }
 }

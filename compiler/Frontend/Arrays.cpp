@@ -86,7 +86,7 @@ std::optional<EquationBuilder::Range> EquationBuilder::range(const Node& node, u
 
 /// a[0:k], a[1], a[:, -1]
 Value EquationBuilder::cut(const Node& node, Operand base, ArrayRef<Operand> bounds) {
-  if (!real(base))
+  if (!numeric(base))
     return {};
   unsigned rank = typeOf(base.value).getRank();
   if (node.items > rank) {
@@ -139,7 +139,7 @@ void EquationBuilder::transpose(const Node& node) {
   Operand& top = stack.back();
   Span whole{node.begin, node.end - node.begin};
   Value value;
-  if (top.value && real(top)) {
+  if (top.value && numeric(top)) {
     ArrayType type = typeOf(top.value);
     if (type.getRank() < 2)
       error(node.span, "RNN0207",
@@ -186,7 +186,7 @@ Value EquationBuilder::concat(const Node& node, ArrayRef<Operand> args) {
   SmallVector<Operand> parts(args);
   unsigned rank = 1;
   for (Operand part : parts) {
-    if (!real(part))
+    if (!numeric(part))
       return {};
     rank = std::max(rank, typeOf(part.value).getRank());
   }
@@ -203,6 +203,8 @@ Value EquationBuilder::concat(const Node& node, ArrayRef<Operand> args) {
       return {};
     size += typeOf(part.value).getDims()[*axis].getSize();
     values.push_back(part.value);
+    if (kindOf(parts) == rnn::Kind::Complex)
+      values.back() = promote(node.span, part.value);
   }
   auto type = rnn::slicedType(typeOf(values.front()), *axis, size, false);
   return rnn::ConcatOp::create(builder, location(node.span), type, values, *axis);
@@ -210,7 +212,7 @@ Value EquationBuilder::concat(const Node& node, ArrayRef<Operand> args) {
 
 /// [.., m] and [.., n] to [.., m, n]
 Value EquationBuilder::outer(const Node& node, Operand a, Operand b) {
-  if (!real(a) || !real(b))
+  if (!numeric(a) || !numeric(b))
     return {};
   for (Operand side : {a, b})
     if (typeOf(side.value).getRank() == 0) {

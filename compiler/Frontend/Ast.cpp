@@ -94,7 +94,7 @@ static void dumpDeclaration(const Declaration& decl, std::shared_ptr<const Expr>
   static const char* const kinds[] = {"dim", "input", "param", "state", "output", "const"};
   out << "  " << (decl.hidden ? "hidden " : "") << kinds[decl.kind] << " " << decl.name;
   if (decl.kind != Declaration::DimDecl && decl.kind != Declaration::Const) {
-    out << " : [";
+    out << (decl.complex ? " : complex [" : " : [");
     for (size_t i = 0; i < decl.shape.size(); ++i)
       out << (i ? ", " : "")
           << (decl.shape[i].name.empty() ? std::to_string(decl.shape[i].size)

@@ -68,6 +68,7 @@ struct Declaration {
   bool broken = false; // reported already; its uses are silent
   std::shared_ptr<const Expr>
       value; // of a dim, a const; of states and inputs, shared by those of one line
+  bool complex = false;
 };
 
 struct Equation {

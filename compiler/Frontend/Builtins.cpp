@@ -32,8 +32,11 @@ static const llvm::StringMap<Builtin>& table() {
     map["elu"] = {Builtin::Elu, 1, 2};
     map["concat"] = {Builtin::Concat, 2, Builtin::kAny};
     map["outer"] = {Builtin::Outer, 2, 2};
-    for (const char* later : {"re", "im", "conj", "arg"})
-      map[later] = {Builtin::Later, 0, Builtin::kAny};
+    map["complex"] = {Builtin::Complex, 2, 2};
+    map["re"] = {Builtin::Re, 1, 1};
+    map["im"] = {Builtin::Im, 1, 1};
+    map["conj"] = {Builtin::Conj, 1, 1};
+    map["arg"] = {Builtin::Arg, 1, 1};
     return map;
   }();
   return builtins;

@@ -23,7 +23,11 @@ struct Builtin {
     Elu,
     Concat,
     Outer,
-    Later
+    Complex,
+    Re,
+    Im,
+    Conj,
+    Arg
   } kind;
   unsigned least, most; // arguments; most is kAny where there is no limit
   rnn::UnaryKind unary = rnn::UnaryKind::Neg;

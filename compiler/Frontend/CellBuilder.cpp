@@ -55,6 +55,9 @@ void CellBuilder::equation(size_t index) {
       equations.define(eq.name, {}, eq.atTime);
     return;
   }
+  if (value && eq.atTime && !declared->broken && declared->type.isComplex() &&
+      cast<ArrayType>(value.getType()).getKind() == rnn::Kind::Real)
+    value = equations.promote(eq.span, value);
   equations.define(eq.name, value, eq.atTime);
   if (!value || (declared && declared->broken))
     return;
@@ -70,6 +73,9 @@ void CellBuilder::set(const Equation& eq, Declared& declared, Value value) {
   if (type.isBool())
     return error(eq.span, "RNN0204", id + " is a number, its equation gives a truth value",
                  "choose between numbers with where(condition, a, b)");
+  if (type.isComplex() && !declared.type.isComplex())
+    return error(eq.span, "RNN0210", id + " is real, its equation gives a complex number",
+                 "declare it complex, or take re(z), im(z) or abs(z)");
   FailureOr<SmallVector<DimAttr>> dims = rnn::broadcast(type.getDims(), declared.type.getDims());
   auto matches = [](DimAttr a, DimAttr b) { return a.matches(b); };
   if (failed(dims) || !llvm::equal(*dims, declared.type.getDims(), matches))

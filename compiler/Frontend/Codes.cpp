@@ -134,12 +134,18 @@ constexpr CodeText kCodes[] = {
      "least one\n"
      "element. The items of an index belong to the last axes: of R : [heads, k, k], R[0] is "
      "[heads, k]."},
+    {"RNN0210", "complex and real mixed",
+     "Arithmetic, exp, abs, where, sum, mean, norm, '@' and parts of arrays take complex numbers; "
+     "everything\n"
+     "else takes real ones: re(z), im(z), abs(z), arg(z). There is no order, so none can be "
+     "compared. A power\n"
+     "is a whole number from -8 to 8. A real value becomes complex where it meets a complex one, "
+     "never the\n"
+     "other way round. A complex state begins at 0 or as a complex param."},
     {"RNN0301", "a state too many steps back",
      "h[t-n] is carried by n - 1 hidden states, h_back1 to h_back(n-1), which join the block of "
      "h.\n"
      "n is at most 16."},
-    {"RNN0305", "not supported yet: this function", "Functions of complex numbers come later."},
-    {"RNN0308", "not supported yet: this declaration", "complex states come later."},
     {"RNN0401", "dense Jacobian",
      "A contraction couples an axis of the state with itself, so that axis belongs to the block, "
      "and the\n"

@@ -70,8 +70,10 @@ std::optional<double> rnnc::evaluateConstant(const Expr& expr, Scope& scope,
     } else if (node.op == Node::Call && !checkCall(node, scope, diagnostics)) {
       return std::nullopt;
     } else {
+      bool isComplex = builtin && builtin->kind == Builtin::Complex;
       reportAt(diagnostics, node.span, "RNN0203", "this is not a constant expression",
-               "use numbers, consts, fixed dims and element-wise functions here");
+               isComplex ? "constants are real numbers: write complex(a, b) in the equation"
+                         : "use numbers, consts, fixed dims and element-wise functions here");
       return std::nullopt;
     }
   }

@@ -91,7 +91,7 @@ bool CellBuilder::shape(const Declaration& decl, Declared& into) {
     error(decl.span, "RNN0201", "'" + decl.name.str() + "' has more than 2^40 elements");
     return false;
   }
-  into.type = ArrayType::get(context, dims);
+  into.type = ArrayType::get(context, dims, decl.complex ? rnn::Kind::Complex : rnn::Kind::Real);
   return true;
 }
 
@@ -100,6 +100,15 @@ bool CellBuilder::startFrom(Declared& param, const Node& at, Declared& into) {
   param.used = true;
   if (param.broken)
     return false;
+  if (param.type.getKind() != into.type.getKind()) {
+    const char *own = into.type.isComplex() ? "complex" : "real",
+               *other = into.type.isComplex() ? "real" : "complex";
+    error(at.span, "RNN0210",
+          "'" + into.decl->name.str() + "' is " + own + ", but '" + at.text.str() +
+              "', its value before the first step, is " + other,
+          "declare both alike");
+    return false;
+  }
   into.start = param.decl->name;
   if (rnn::broadcastsTo(param.type.getDims(), into.type.getDims()))
     return true;
@@ -122,6 +131,16 @@ bool CellBuilder::start(const Declaration& decl, Declared& into) {
   if (fresh)
     known->second = evaluateConstant(value, scope, diagnostics);
   into.constant = known->second.value_or(0);
+  if (decl.complex && into.constant != 0) {
+    std::string id = decl.name.str();
+    if (decl.kind == Declaration::State)
+      error(decl.span, "RNN0210", "'" + id + "' is complex and begins at 0 or as a param",
+            "declare a complex param for it: state " + id + " : complex [...] = " + id + "0");
+    else
+      error(decl.span, "RNN0210", "'" + id + "' is complex and is 0 before the first step",
+            "leave out the '=' and what follows");
+    return false;
+  }
   return known->second.has_value();
 }
 
@@ -158,8 +177,10 @@ void CellBuilder::emit(const Declaration& decl, const Declared& declared) {
 }
 
 void CellBuilder::declare(const Declaration& decl) {
-  if (!checkFree(decl, scope, diagnostics))
+  if (!checkFree(decl, scope, diagnostics)) {
+    scope.lost.insert(decl.name); // its uses are silent
     return;
+  }
   Declared declared{&decl, {}, 0, false, decl.broken};
   if (!declared.broken) {
     bool scalar = decl.kind == Declaration::DimDecl || decl.kind == Declaration::Const;

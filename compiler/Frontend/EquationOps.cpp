@@ -24,7 +24,18 @@ std::string EquationBuilder::shape(Value value) {
   return shapeText(cast<ArrayType>(value.getType()));
 }
 
+/// A number without an order of its own: complex ones are no operand of most functions.
 bool EquationBuilder::real(Operand operand) {
+  if (!numeric(operand))
+    return false;
+  if (!cast<ArrayType>(operand.value.getType()).isComplex())
+    return true;
+  error(operand.span, "RNN0210", "'" + text(operand.span) + "' is complex, not a real number",
+        "take re(z), im(z), abs(z) or arg(z)");
+  return false;
+}
+
+bool EquationBuilder::numeric(Operand operand) {
   if (!cast<ArrayType>(operand.value.getType()).isBool())
     return true;
   error(operand.span, "RNN0204", "'" + text(operand.span) + "' is a truth value, not a number",
@@ -64,7 +75,8 @@ Value EquationBuilder::unary(Location loc, rnn::UnaryKind kind, Value x) {
 }
 
 Value EquationBuilder::binary(Span at, rnn::BinaryKind kind, Operand a, Operand b) {
-  if (!real(a) || !real(b))
+  bool isArithmetic = kind <= rnn::BinaryKind::Div;
+  if (isArithmetic ? !numeric(a) || !numeric(b) : !real(a) || !real(b))
     return {};
   auto dims = broadcast(at, a, b);
   if (!dims)
@@ -72,12 +84,12 @@ Value EquationBuilder::binary(Span at, rnn::BinaryKind kind, Operand a, Operand 
   auto x = constantOf(a.value), y = constantOf(b.value);
   if (x && y)
     return number(location(at), rnn::evaluate(kind, *x, *y));
-  auto type = ArrayType::get(builder.getContext(), *dims);
+  auto type = ArrayType::get(builder.getContext(), *dims, kindOf({a, b}));
   return rnn::BinaryOp::create(builder, location(at), type, kind, a.value, b.value);
 }
 
 Value EquationBuilder::matmul(Span at, Operand a, Operand b) {
-  if (!real(a) || !real(b))
+  if (!numeric(a) || !numeric(b))
     return {};
   auto left = cast<ArrayType>(a.value.getType()), right = cast<ArrayType>(b.value.getType());
   FailureOr<SmallVector<DimAttr>> dims = rnn::matmulDims(left.getDims(), right.getDims());
@@ -92,8 +104,9 @@ Value EquationBuilder::matmul(Span at, Operand a, Operand b) {
               "the right");
     return {};
   }
-  return rnn::MatmulOp::create(builder, location(at), ArrayType::get(builder.getContext(), *dims),
-                               a.value, b.value);
+  return rnn::MatmulOp::create(builder, location(at),
+                               ArrayType::get(builder.getContext(), *dims, kindOf({a, b})), a.value,
+                               b.value);
 }
 
 Value EquationBuilder::compare(Span at, StringRef sign, Operand a, Operand b) {
@@ -129,7 +142,7 @@ Value EquationBuilder::logic(const Node& node, Operand a, Operand b) {
 }
 
 Value EquationBuilder::where(Span at, Operand c, Operand a, Operand b) {
-  if (!truth(c) || !real(a) || !real(b))
+  if (!truth(c) || !numeric(a) || !numeric(b))
     return {};
   auto dims = broadcast(at, a, b);
   if (!dims)
@@ -142,8 +155,9 @@ Value EquationBuilder::where(Span at, Operand c, Operand a, Operand b) {
               shapeText(ArrayType::get(builder.getContext(), *dims)));
     return {};
   }
-  return rnn::WhereOp::create(builder, location(at), ArrayType::get(builder.getContext(), *all),
-                              c.value, a.value, b.value);
+  return rnn::WhereOp::create(builder, location(at),
+                              ArrayType::get(builder.getContext(), *all, kindOf({a, b})), c.value,
+                              a.value, b.value);
 }
 
 Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<Operand> args) {
@@ -151,8 +165,13 @@ Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<O
   auto made = [&](Value value) -> Operand { return {value, node.span}; };
   switch (what.kind) {
   case Builtin::Unary:
+    if (kindOf(args) == rnn::Kind::Complex &&
+        (what.unary == rnn::UnaryKind::Exp || what.unary == rnn::UnaryKind::Abs))
+      return ofComplex(node, what, args);
     return real(args[0]) ? unary(loc, what.unary, args[0].value) : Value();
   case Builtin::Binary:
+    if (what.binary == rnn::BinaryKind::Pow)
+      return power(node.span, args[0], args[1]);
     return what.takesAxis(args.size()) ? alongAxis(node, what, args[0])
                                        : binary(node.span, what.binary, args[0], args[1]);
   case Builtin::Where:
@@ -182,8 +201,12 @@ Value EquationBuilder::builtin(const Node& node, const Builtin& what, ArrayRef<O
     return concat(node, args);
   case Builtin::Outer:
     return outer(node, args[0], args[1]);
-  case Builtin::Later:
-    break;
+  case Builtin::Complex:
+  case Builtin::Re:
+  case Builtin::Im:
+  case Builtin::Conj:
+  case Builtin::Arg:
+    return ofComplex(node, what, args);
   }
   return {};
 }

@@ -188,6 +188,8 @@ Value EquationBuilder::newValue(const Node& node, Declared& declared) {
   // condition that has the state's shape, is the value in that shape.
   Location loc = location(node.span);
   Value previous = rnn::StateAtOp::create(builder, loc, declared.type, node.text, 1);
+  if (declared.type.isComplex())
+    previous = part(loc, rnn::PartKind::Re, previous);
   auto condition = rnn::CompareOp::create(builder, loc, declared.type.withKind(rnn::Kind::Bool),
                                           rnn::CompareKind::Eq, previous, previous);
   return it->second.value =
@@ -305,13 +307,15 @@ void EquationBuilder::operate(const Node& node) {
   if (!a.value || !b.value)
     result = {};
   else if (node.op == Node::Neg)
-    result = real(a) ? unary(location(node.span), rnn::UnaryKind::Neg, a.value) : Value();
+    result = numeric(a) ? unary(location(node.span), rnn::UnaryKind::Neg, a.value) : Value();
   else if (node.op == Node::Compare)
     result = compare(node.span, node.text, a, b);
   else if (node.op != Node::Binary)
     result = logic(node, a, b);
   else if (node.text == "@")
     result = matmul(node.span, a, b);
+  else if (node.text == "^")
+    result = power(node.span, a, b);
   else
     result = binary(node.span, binarySign(node.text), a, b);
   stack.push_back({result, {node.begin, node.end - node.begin}});

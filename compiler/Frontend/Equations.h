@@ -28,6 +28,8 @@ public:
   void define(llvm::StringRef name, mlir::Value value, bool atTime);
   bool isDefined(llvm::StringRef name) const { return values.contains(name); }
   bool isUsed(llvm::StringRef name) const;
+  /// A real value as a complex one.
+  mlir::Value promote(ast::Span at, mlir::Value value);
   mlir::Location location(ast::Span span) const;
   void error(ast::Span span, const char* code, std::string text, std::string hint = "");
 
@@ -96,6 +98,14 @@ private:
   mlir::Value where(ast::Span at, Operand c, Operand a, Operand b);
   std::optional<llvm::SmallVector<rnn::DimAttr>> broadcast(ast::Span at, Operand a, Operand b);
   bool real(Operand operand);
+  bool numeric(Operand operand);
+  mlir::Value power(ast::Span at, Operand base, Operand exponent);
+  mlir::Value part(mlir::Location loc, rnn::PartKind kind, mlir::Value x);
+  mlir::Value complex(ast::Span at, Operand re, Operand im);
+  mlir::Value argument(ast::Span at, mlir::Value x);
+  mlir::Value magnitude(ast::Span at, mlir::Value x);
+  mlir::Value ofComplex(const ast::Node& node, const Builtin& what, llvm::ArrayRef<Operand> args);
+  rnn::Kind kindOf(llvm::ArrayRef<Operand> operands);
   bool truth(Operand operand);
   mlir::Value number(mlir::Location loc, double value);
   std::string text(ast::Span span) const;

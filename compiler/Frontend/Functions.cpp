@@ -38,8 +38,6 @@ static bool checkBuiltin(const Node& call, const Builtin& builtin, DiagnosticEng
     reportAt(diagnostics, call.span, code, std::move(text), std::move(hint));
     return false;
   };
-  if (builtin.kind == Builtin::Later)
-    return fail("RNN0305", "not supported yet: " + id);
   if (call.arguments < builtin.least || call.arguments > builtin.most) {
     std::string takes = std::to_string(builtin.least) + " or " + plural(builtin.most, "argument");
     if (builtin.least == builtin.most)

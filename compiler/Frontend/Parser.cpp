@@ -54,10 +54,6 @@ private:
   bool isDefined() const;
   bool expectName(StringRef& name, Span& span, const char* what);
   bool expect(const char* sign, const char* where);
-  bool unsupported(const char* what, const char* hint = "") {
-    cursor.error(cursor.span(), "RNN0308", std::string("not supported yet: ") + what, hint);
-    return false;
-  }
   void skipNewlines() {
     while (cursor.peek().kind == Token::Newline)
       ++cursor.at;
@@ -176,8 +172,6 @@ bool Parser::constantExpression(std::shared_ptr<const Expr>& into) {
 }
 
 bool Parser::shape(std::vector<Dim>& into) {
-  if (cursor.isName("complex"))
-    return unsupported("complex states");
   Span bracket = cursor.span();
   if (!expect("[", "before the shape"))
     return false;
@@ -252,13 +246,17 @@ bool Parser::declaration(Declaration::Kind kind, std::vector<Declaration>& into,
   } while (fine && cursor.accept(","));
   std::vector<Dim> dims;
   std::shared_ptr<const Expr> value;
-  fine = fine && expect(":", "and a shape after the name") && shape(dims);
+  fine = fine && expect(":", "and a shape after the name");
+  bool complex = fine && cursor.isName("complex");
+  cursor.at += complex;
+  fine = fine && shape(dims);
   Span sign = cursor.span();
   if (fine && cursor.accept("="))
     fine = start(kind, sign, value);
   fine = fine && endOfLine();
   for (size_t i = first; i < into.size(); ++i) {
     into[i].shape = dims;
+    into[i].complex = complex;
     into[i].value = value;
     into[i].broken = !fine;
   }

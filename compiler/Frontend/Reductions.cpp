@@ -66,9 +66,14 @@ Value EquationBuilder::softmax(Span at, Value x, unsigned axis) {
   return binary(at, BinaryKind::Div, {weights, at}, {total, at});
 }
 
-/// At zero, where the root has no slope, the derivative is 0: that of the sum of squares.
+/// At zero, where the root has no slope, the derivative is 0: that of the sum of squares. Those of
+/// a complex number are of its two parts.
 Value EquationBuilder::norm(Span at, Value x, unsigned axis) {
-  Value squares = binary(at, BinaryKind::Mul, {x, at}, {x, at});
+  auto square = [&](Value part) { return binary(at, BinaryKind::Mul, {part, at}, {part, at}); };
+  Value squares = square(part(location(at), rnn::PartKind::Re, x));
+  if (cast<ArrayType>(x.getType()).isComplex())
+    squares = binary(at, BinaryKind::Add, {squares, at},
+                     {square(part(location(at), rnn::PartKind::Im, x)), at});
   Value sum = reduce(at, ReduceKind::Sum, squares, axis);
   Value positive = compare(at, ">", {sum, at}, {number(location(at), 0), at});
   Value root = unary(location(at), UnaryKind::Sqrt, sum);
@@ -89,7 +94,9 @@ Value EquationBuilder::logSumExp(Span at, Value x, unsigned axis) {
 }
 
 Value EquationBuilder::alongAxis(const Node& node, const Builtin& what, Operand operand) {
-  if (!real(operand))
+  bool takesComplex = what.reduce == ReduceKind::Sum || what.reduce == ReduceKind::Mean ||
+                      what.kind == Builtin::Norm;
+  if (takesComplex ? !numeric(operand) : !real(operand))
     return {};
   std::optional<unsigned> axis = axisOf(node, operand);
   if (!axis)

@@ -45,6 +45,15 @@ private:
   struct Location {
     size_t base = 0;
     Shape shape;
+    size_t width = 1; // numbers an element: two of a complex array
+
+    /// The array as its numbers.
+    Location numbers() const {
+      Location all{base, shape, 1};
+      if (width > 1)
+        all.shape.push_back(width);
+      return all;
+    }
   };
 
   Error bindDims();
@@ -61,10 +70,11 @@ private:
   Error translateMatmul(rnn::MatmulOp op);
   Error translateReduce(rnn::ReduceOp op);
   Error translateMovement(Operation& op);
+  Error translatePart(rnn::PartOp op);
   size_t movedFrom(Operation& op, std::vector<int64_t> place) const;
   Error elementwise(Operation& op, Program::Code code, unsigned kind = 0);
 
-  Shape shapeOf(Type type) const;
+  Location placeOf(Type type) const;
   llvm::Expected<size_t> allocate(const Shape& shape);
   /// A new array for the op's result.
   llvm::Expected<Location> define(Operation& op);
@@ -140,7 +150,7 @@ void ProgramBuilder::shift(const std::string& from, const std::string& to) {
   const Program::Place &old = program.places[declared.lookup(from)],
                        &held = program.places[declared.lookup(to)];
   Program::Instruction copy{Program::Code::Copy, 0, held.next, held.count, 1, {}};
-  copy.operands.push_back({old.now, {}, 0});
+  copy.operands.push_back({old.now});
   program.instructions.push_back(std::move(copy));
 }
 
@@ -167,11 +177,13 @@ Error ProgramBuilder::bindDims() {
   return Error::success();
 }
 
-Shape ProgramBuilder::shapeOf(Type type) const {
-  Shape shape;
-  for (rnn::DimAttr dim : cast<rnn::ArrayType>(type).getDims())
-    shape.push_back(dim.isFree() ? sizes.at(dim.getName().str()) : dim.getSize());
-  return shape;
+/// What an array of the type needs; the address is open.
+ProgramBuilder::Location ProgramBuilder::placeOf(Type type) const {
+  auto array = cast<rnn::ArrayType>(type);
+  Location place{0, {}, array.isComplex() ? size_t(2) : size_t(1)};
+  for (rnn::DimAttr dim : array.getDims())
+    place.shape.push_back(dim.isFree() ? sizes.at(dim.getName().str()) : dim.getSize());
+  return place;
 }
 
 llvm::Expected<size_t> ProgramBuilder::allocate(const Shape& shape) {
@@ -189,7 +201,7 @@ llvm::Expected<size_t> ProgramBuilder::allocate(const Shape& shape) {
 Error ProgramBuilder::declare(Operation& op) {
   Interpreter::Declaration decl;
   decl.name = SymbolTable::getSymbolName(&op).str();
-  decl.shape = shapeOf(op.getAttrOfType<TypeAttr>("type").getValue());
+  decl.shape = placeOf(op.getAttrOfType<TypeAttr>("type").getValue()).numbers().shape;
   decl.role = isa<rnn::InputOp>(op)   ? Role::Input
               : isa<rnn::ParamOp>(op) ? Role::Param
               : isa<rnn::StateOp>(op) ? Role::State
@@ -225,16 +237,17 @@ Error ProgramBuilder::place(Interpreter::Declaration decl) {
 }
 
 llvm::Expected<ProgramBuilder::Location> ProgramBuilder::define(Operation& op) {
-  Shape shape = shapeOf(op.getResult(0).getType());
-  auto base = allocate(shape);
+  Location place = placeOf(op.getResult(0).getType());
+  auto base = allocate(place.numbers().shape);
   if (!base)
     return base.takeError();
-  return values[op.getResult(0)] = Location{*base, shape};
+  place.base = *base;
+  return values[op.getResult(0)] = place;
 }
 
 /// NumPy's rule, from the right: an axis of size 1, or one that is absent, stays at element 0.
 Program::Operand ProgramBuilder::broadcast(const Location& from, const Shape& to) const {
-  Program::Operand operand{from.base, {}, 0};
+  Program::Operand operand{from.base, {}, 0, from.width};
   if (from.shape == to)
     return operand;
   size_t offset = to.size() - from.shape.size();
@@ -259,14 +272,16 @@ Error ProgramBuilder::elementwise(Operation& op, Program::Code code, unsigned ki
   Program::Instruction instruction{code, kind, result->base, countOf(result->shape), 1, {}};
   for (Value operand : op.getOperands())
     instruction.operands.push_back(broadcast(values.at(operand), result->shape));
+  instruction.isComplex = result->width == 2;
   program.instructions.push_back(std::move(instruction));
   return Error::success();
 }
 
 /// A read is the place itself: nothing to execute.
 void ProgramBuilder::translateRead(Operation& op, StringRef name) {
-  size_t index = declared.lookup(name);
-  values[op.getResult(0)] = {program.places[index].now, program.declarations[index].shape};
+  Location place = placeOf(op.getResult(0).getType());
+  place.base = program.places[declared.lookup(name)].now;
+  values[op.getResult(0)] = place;
 }
 
 /// All reads of one state find the same guess.
@@ -303,7 +318,7 @@ Error ProgramBuilder::translateSet(Value value, StringRef name) {
   size_t index = declared.lookup(name);
   const Program::Place& place = program.places[index];
   Program::Instruction copy{Program::Code::Copy, 0, place.next, place.count, 1, {}};
-  copy.operands.push_back(broadcast(values.at(value), program.declarations[index].shape));
+  copy.operands.push_back(broadcast(values.at(value).numbers(), program.declarations[index].shape));
   program.instructions.push_back(std::move(copy));
   return Error::success();
 }
@@ -318,13 +333,14 @@ Error ProgramBuilder::translateMatmul(rnn::MatmulOp op) {
   size_t p = op.isVector() ? 1 : rhs.shape[rank - 1];
   size_t m = rhs.shape.size() == 1 ? count : lhs.shape[rank - 2];
   Program::Instruction dot{Program::Code::Contract, 0, result->base, count, n, {}};
-  Program::Operand left{lhs.base, {}, 1}, right{rhs.base, {}, p};
+  Program::Operand left{lhs.base, {}, 1, lhs.width}, right{rhs.base, {}, p, rhs.width};
   for (size_t i = 0; i < count; ++i) {
     size_t batch = i / (m * p), row = i / p % m, column = i % p;
     left.index.push_back((batch * m + row) * n);
     right.index.push_back(batch * n * p + column);
   }
   dot.operands = {std::move(left), std::move(right)};
+  dot.isComplex = result->width == 2;
   program.instructions.push_back(std::move(dot));
   return Error::success();
 }
@@ -343,20 +359,26 @@ Error ProgramBuilder::translateReduce(rnn::ReduceOp op) {
                                                                : Program::Code::Contract;
   Program::Instruction reduce{code, static_cast<unsigned>(combining), result->base, count, terms,
                               {}};
-  Program::Operand operand{from.base, {}, inner};
+  Program::Operand operand{from.base, {}, inner, from.width};
   for (size_t i = 0; i < count; ++i)
     operand.index.push_back(i / inner * inner * terms + i % inner);
   reduce.operands = {std::move(operand)};
+  reduce.isComplex = result->width == 2;
   program.instructions.push_back(std::move(reduce));
   return Error::success();
 }
 
-/// The address of an element of a value.
-static size_t addressOf(size_t base, const Shape& shape, const std::vector<int64_t>& place) {
-  size_t offset = 0;
-  for (size_t axis = 0; axis < shape.size(); ++axis)
-    offset = offset * shape[axis] + place[axis];
-  return base + offset;
+/// Re or im: every other number.
+Error ProgramBuilder::translatePart(rnn::PartOp op) {
+  Location from = values.at(op.getOperand());
+  auto result = define(*op);
+  if (!result)
+    return result.takeError();
+  Program::Instruction copy{Program::Code::Copy, 0, result->base, countOf(result->shape), 1, {}};
+  size_t part = op.getKind() == rnn::PartKind::Re ? 0 : 1;
+  copy.operands.push_back({from.base + part, {}, 0, from.width});
+  program.instructions.push_back(std::move(copy));
+  return Error::success();
 }
 
 /// The address that the element at `place` of the result of a slice, concat, transpose or expand
@@ -382,21 +404,27 @@ size_t ProgramBuilder::movedFrom(Operation& op, std::vector<int64_t> place) cons
     std::swap(place[place.size() - 1], place[place.size() - 2]);
   }
   const Location& from = values.at(operand);
-  return addressOf(from.base, from.shape, place);
+  size_t offset = 0;
+  for (size_t axis = 0; axis < from.shape.size(); ++axis)
+    offset = offset * from.shape[axis] + place[axis];
+  return from.base + offset * from.width;
 }
 
 Error ProgramBuilder::translateMovement(Operation& op) {
   auto result = define(op);
   if (!result)
     return result.takeError();
-  Program::Instruction copy{Program::Code::Copy, 0, result->base, countOf(result->shape), 1, {}};
+  size_t count = countOf(result->shape), width = result->width;
+  Program::Instruction copy{Program::Code::Copy, 0, result->base, count * width, 1, {}};
   Program::Operand from;
   std::vector<int64_t> place(result->shape.size());
-  for (size_t i = 0; i < copy.count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     size_t rest = i;
     for (size_t axis = place.size(); axis-- > 0; rest /= result->shape[axis])
       place[axis] = rest % result->shape[axis];
-    from.index.push_back(movedFrom(op, place));
+    size_t first = movedFrom(op, place);
+    for (size_t number = 0; number < width; ++number)
+      from.index.push_back(first + number);
   }
   copy.operands = {std::move(from)};
   program.instructions.push_back(std::move(copy));
@@ -443,6 +471,8 @@ Error ProgramBuilder::translate(Operation& op) {
       })
       .Case([&](rnn::NotOp) { return elementwise(op, Code::Not); })
       .Case([&](rnn::WhereOp) { return elementwise(op, Code::Where); })
+      .Case([&](rnn::ComplexOp) { return elementwise(op, Code::Complex); })
+      .Case([&](rnn::PartOp part) { return translatePart(part); })
       .Case([&](rnn::MatmulOp matmul) { return translateMatmul(matmul); })
       .Case([&](rnn::ReduceOp reduce) { return translateReduce(reduce); })
       .Case<rnn::SliceOp, rnn::ConcatOp, rnn::TransposeOp, rnn::ExpandOp>(

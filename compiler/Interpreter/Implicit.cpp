@@ -14,12 +14,16 @@ using Group = std::vector<uint32_t>;
 
 namespace {
 
-/// Calls `visit` with every place that element i of the instruction reads.
+size_t numbersOf(const Program::Instruction& op) { return op.count * (op.isComplex ? 2 : 1); }
+
+/// Calls `visit` with every place that the i-th number of the instruction's result reads.
 template <class Visit>
 void eachOperand(const Program::Instruction& op, size_t i, Visit visit) {
+  size_t element = op.isComplex ? i / 2 : i;
   for (const Program::Operand& operand : op.operands)
     for (size_t n = 0; n < op.terms; ++n)
-      visit(operand.at(i) + n * operand.stride);
+      for (size_t part = 0; part < (op.isComplex ? operand.width : 1); ++part)
+        visit(operand.at(element, n) + part);
 }
 
 /// For every unknown the unknowns that its equation reads, itself or through other values.
@@ -28,14 +32,14 @@ std::vector<std::set<uint32_t>> dependences(const Program& program) {
   for (const Program::Unknown& unknown : program.unknowns)
     needed[unknown.next] = true;
   for (auto op = program.instructions.rbegin(); op != program.instructions.rend(); ++op)
-    for (size_t i = 0; i < op->count; ++i)
+    for (size_t i = 0; i < numbersOf(*op); ++i)
       if (needed[op->result + i])
         eachOperand(*op, i, [&](size_t place) { needed[place] = true; });
   std::vector<std::set<uint32_t>> reads(program.memory.size());
   for (uint32_t u = 0; u < program.unknowns.size(); ++u)
     reads[program.unknowns[u].guess].insert(u);
   for (const Program::Instruction& op : program.instructions)
-    for (size_t i = 0; i < op.count; ++i)
+    for (size_t i = 0; i < numbersOf(op); ++i)
       if (needed[op.result + i])
         eachOperand(op, i, [&](size_t place) {
           reads[op.result + i].insert(reads[place].begin(), reads[place].end());
@@ -251,7 +255,7 @@ static std::vector<uint32_t> between(const Program& program, const std::vector<G
       isWanted[program.unknowns[u].next] = true;
     }
   for (const Program::Instruction& op : program.instructions)
-    for (size_t i = 0; i < op.count; ++i)
+    for (size_t i = 0; i < numbersOf(op); ++i)
       eachOperand(op, i, [&](size_t place) {
         if (isMoved[place])
           isMoved[op.result + i] = true;
@@ -260,7 +264,7 @@ static std::vector<uint32_t> between(const Program& program, const std::vector<G
   for (uint32_t n = program.instructions.size(); n-- > 0;) {
     const Program::Instruction& op = program.instructions[n];
     bool isChosen = false;
-    for (size_t i = 0; i < op.count; ++i)
+    for (size_t i = 0; i < numbersOf(op); ++i)
       if (isWanted[op.result + i] && isMoved[op.result + i]) {
         isChosen = true;
         eachOperand(op, i, [&](size_t place) { isWanted[place] = true; });

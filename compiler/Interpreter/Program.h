@@ -10,18 +10,36 @@
 namespace rnnc {
 
 /// Everything about a cell that does not change from step to step: where each array lives in one
-/// flat memory of doubles, and which elements each instruction reads.
+/// flat memory of doubles, and which elements each instruction reads. A complex element is two
+/// neighbours, the real part and the imaginary one.
 struct Interpreter::Program {
-  enum class Code { Unary, Binary, Compare, And, Or, Not, Where, Contract, Mean, Extreme, Copy };
+  enum class Code {
+    Unary,
+    Binary,
+    Compare,
+    And,
+    Or,
+    Not,
+    Where,
+    Contract,
+    Mean,
+    Extreme,
+    Complex,
+    Copy
+  };
 
-  /// Element i of the result reads memory[base + index[i]]; a contraction or a reduction reads
-  /// `terms` elements from there, `stride` apart. No index: elements run with the result's.
+  /// Element i of the result reads element index[i] behind memory[base]; a contraction or a
+  /// reduction reads `terms` elements from there, `stride` apart. No index: elements run with the
+  /// result's.
   struct Operand {
     size_t base = 0;
     std::vector<uint32_t> index;
     size_t stride = 0;
+    size_t width = 1; // numbers an element
 
-    size_t at(size_t i) const { return base + (index.empty() ? i : index[i]); }
+    size_t at(size_t i, size_t term = 0) const {
+      return base + width * ((index.empty() ? i : index[i]) + term * stride);
+    }
   };
 
   struct Instruction {
@@ -29,6 +47,7 @@ struct Interpreter::Program {
     unsigned kind = 0; // of the UnaryKind, BinaryKind or CompareKind
     size_t result = 0, count = 0, terms = 1;
     llvm::SmallVector<Operand, 3> operands;
+    bool isComplex = false; // the result's elements; a copy moves numbers
   };
 
   /// Where a declared array lives. `now` is what the step reads, `next` what it writes.

@@ -32,6 +32,7 @@ std::unique_ptr<MLIRContext> rnnc::createContext() {
 
 /// What changes the equations as arrays.
 static void addArrayPasses(PassManager& passes) {
+  passes.addPass(createLowerComplex());
   passes.addPass(createLiftOrder());
   passes.addPass(createTakeOutMinus());
   passes.addPass(createCSEPass()); // x[t] read twice is one input, sin(a) beside sin(-a) one array

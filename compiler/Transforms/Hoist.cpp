@@ -34,6 +34,7 @@ public:
   void run();
 
 private:
+  std::string leafName(Value value);
   std::string nameOf(Value value);
   void declare();
   Value read(OpBuilder& builder, Value value);
@@ -52,15 +53,21 @@ private:
 
 } // namespace
 
+/// Of what is declared, or of a part of that where it is complex; else nothing.
+std::string Hoister::leafName(Value value) {
+  if (StateOp state = plan.stateSetTo(value))
+    return state.getSymName().str();
+  if (StringRef part = complexPart(value); !part.empty()) {
+    std::string whole = leafName(value.getDefiningOp()->getOperand(0));
+    return whole.empty() ? whole : whole + "_" + part.str();
+  }
+  auto name = value.getDefiningOp()->getAttrOfType<FlatSymbolRefAttr>("name");
+  return name ? name.getValue().str() : std::string();
+}
+
 /// After the equation that gives the value, else after what it is made of: `W_x`, `sum_h`.
 std::string Hoister::nameOf(Value value) {
   Operation* op = value.getDefiningOp();
-  auto leaf = [&](Value v) {
-    if (StateOp state = plan.stateSetTo(v))
-      return state.getSymName().str();
-    auto name = v.getDefiningOp()->getAttrOfType<FlatSymbolRefAttr>("name");
-    return name ? name.getValue().str() : std::string();
-  };
   std::string name;
   if (auto named = dyn_cast<NameLoc>(op->getLoc())) {
     name = named.getName().str();
@@ -68,12 +75,12 @@ std::string Hoister::nameOf(Value value) {
     auto of = plan.arrays().lookup(value).product;
     auto reduce = dyn_cast<ReduceOp>(op);
     auto unary = dyn_cast<UnaryOp>(op);
-    std::string first = of.sequence ? leaf(of.weight)
+    std::string first = of.sequence ? leafName(of.weight)
                         : reduce    ? stringifyReduceKind(reduce.getKind()).str()
                         : unary     ? stringifyUnaryKind(unary.getKind()).str()
-                                    : std::string();
-    std::string second = of.sequence       ? leaf(of.sequence)
-                         : reduce || unary ? leaf(op->getOperand(0))
+                                    : leafName(value);
+    std::string second = of.sequence       ? leafName(of.sequence)
+                         : reduce || unary ? leafName(op->getOperand(0))
                                            : std::string();
     name = first + (first.empty() || second.empty() ? "" : "_") + second;
   }
@@ -96,20 +103,23 @@ void Hoister::declare() {
       soleOutput.insert({value, set});
   }
   b.setInsertionPoint(cell.getStep());
-  auto known = [&](Value value) {
-    StateOp state = plan.stateSetTo(value);
-    return state ? (state.getSymName() + "[t]").str() : std::string();
+  auto known = [&](Value value) { // what the step leaves behind
+    if (StateOp state = plan.stateSetTo(value))
+      return (state.getSymName() + "[t]").str();
+    auto array = plan.arrays().find(value);
+    bool isLeft = array != plan.arrays().end() && array->second.byStep && arrays.contains(value);
+    return isLeft ? (arrays.lookup(value).getSymName() + "[t]").str() : std::string();
   };
-  for (auto& [set, phase] : plan.outputs()) {
-    auto output = cast<SetOutputOp>(set);
-    SymbolTable::lookupSymbolIn(cell, output.getNameAttr())
-        ->setAttr(kHoldsAttr, b.getStringAttr(arrayFormula(output.getValue(), known)));
-  }
   for (auto& [value, array] : plan.arrays())
     if (!soleOutput.count(value))
       arrays[value] =
           HoistedOp::create(b, value.getLoc(), array.phase, nameOf(value),
                             cast<ArrayType>(value.getType()), arrayFormula(value, known));
+  for (auto& [set, phase] : plan.outputs()) {
+    auto output = cast<SetOutputOp>(set);
+    SymbolTable::lookupSymbolIn(cell, output.getNameAttr())
+        ->setAttr(kHoldsAttr, b.getStringAttr(arrayFormula(output.getValue(), known)));
+  }
 }
 
 /// The hoisted array instead of the value.

@@ -5,6 +5,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def LowerComplex : Pass<"lower-complex", "::mlir::ModuleOp"> {
+  let summary = "Turn complex arrays into pairs of real ones";
+  let description = [{
+    A complex tensor becomes a real one with one more axis, the last, of size 2 and named `complex`:
+    real and imaginary part, as torch.view_as_real lays them out. Inside the step a complex value is
+    two values of its shape. Afterwards every array is real.
+
+    `state s : complex [n]` becomes a state of [n, 2].
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def LiftOrder : Pass<"lift-order", "::mlir::ModuleOp"> {
   let summary = "Turn states of order n into blocks of order one";
   let description = [{

@@ -52,7 +52,7 @@ std::string ArrayType::shapeString() const {
   return text + "]";
 }
 
-// `[d, k = 4, 3]`, then `, bool` where the array holds truth values.
+// `[d, k = 4, 3]`, then `, bool` or `, complex` where that is what the array holds.
 void ArrayType::print(AsmPrinter& printer) const {
   printer << "<[";
   llvm::interleaveComma(getDims(), printer, [&](DimAttr dim) {
@@ -65,8 +65,8 @@ void ArrayType::print(AsmPrinter& printer) const {
       printer << " = " << dim.getSize();
   });
   printer << "]";
-  if (isBool())
-    printer << ", bool";
+  if (getKind() != Kind::Real)
+    printer << ", " << stringifyKind(getKind());
   printer << ">";
 }
 
@@ -107,9 +107,16 @@ Type ArrayType::parse(AsmParser& parser) {
     return {};
   Kind kind = Kind::Real;
   if (succeeded(parser.parseOptionalComma())) {
-    if (parser.parseKeyword("bool"))
+    StringRef word;
+    llvm::SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
       return {};
-    kind = Kind::Bool;
+    std::optional<Kind> known = symbolizeKind(word);
+    if (!known || *known == Kind::Real) {
+      parser.emitError(loc, "an array of other than real numbers is bool or complex");
+      return {};
+    }
+    kind = *known;
   }
   if (parser.parseGreater())
     return {};

@@ -149,6 +149,12 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getType() == getOperand().getType() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
+OpFoldResult PartOp::fold(FoldAdaptor) {
+  auto made = getOperand().getDefiningOp<ComplexOp>();
+  Value part = made ? getKind() == PartKind::Re ? made.getRe() : made.getIm() : Value();
+  return part && part.getType() == getType() ? OpFoldResult(part) : OpFoldResult();
+}
+
 /// The whole axis is no cut. Of arrays that were joined, a cut that is one of them is that one.
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   if (getType() == getOperand().getType())

@@ -53,7 +53,9 @@ def Rnn_Dim : AttrDef<Rnn_Dialect, "Dim"> {
 
 def Rnn_KindReal : I32EnumAttrCase<"Real", 0, "real">;
 def Rnn_KindBool : I32EnumAttrCase<"Bool", 1, "bool">;
-def Rnn_Kind : I32EnumAttr<"Kind", "what an array holds", [Rnn_KindReal, Rnn_KindBool]> {
+def Rnn_KindComplex : I32EnumAttrCase<"Complex", 2, "complex">;
+def Rnn_Kind : I32EnumAttr<"Kind", "what an array holds",
+    [Rnn_KindReal, Rnn_KindBool, Rnn_KindComplex]> {
   let cppNamespace = "::rnnc::rnn";
   let genSpecializedAttr = 0;
 }
@@ -62,8 +64,8 @@ def Rnn_Array : TypeDef<Rnn_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "An array with named dims; a scalar where there are none";
   let description = [{
-    `!rnn.array<[heads, k = 4]>` holds numbers of the compute type, `!rnn.array<[d], bool>` the
-    result of a comparison. Time and batch are not part of the shape.
+    `!rnn.array<[heads, k = 4]>` holds numbers of the compute type, `!rnn.array<[d], complex>` pairs
+    of them, `!rnn.array<[d], bool>` the result of a comparison. Time and batch are not part of the shape.
   }];
   let parameters = (ins ArrayRefParameter<"::rnnc::rnn::DimAttr">:$dims, "::rnnc::rnn::Kind":$kind);
   let builders = [TypeBuilder<(ins "::llvm::ArrayRef<DimAttr>":$dims), [{
@@ -72,6 +74,7 @@ def Rnn_Array : TypeDef<Rnn_Dialect, "Array"> {
   let extraClassDeclaration = [{
     unsigned getRank() const { return getDims().size(); }
     bool isBool() const { return getKind() == Kind::Bool; }
+    bool isComplex() const { return getKind() == Kind::Complex; }
     ArrayType withKind(Kind kind) const { return get(getContext(), getDims(), kind); }
     ArrayType withDims(::llvm::ArrayRef<DimAttr> dims) const {
       return get(getContext(), dims, getKind());
@@ -82,9 +85,15 @@ def Rnn_Array : TypeDef<Rnn_Dialect, "Array"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-def Rnn_Real : Type<And<[Rnn_Array.predicate,
+def Rnn_Number : Type<And<[Rnn_Array.predicate,
     CPred<"!::llvm::cast<::rnnc::rnn::ArrayType>($_self).isBool()">]>,
     "array of numbers", "::rnnc::rnn::ArrayType">;
+def Rnn_Real : Type<And<[Rnn_Number.predicate,
+    CPred<"!::llvm::cast<::rnnc::rnn::ArrayType>($_self).isComplex()">]>,
+    "array of real numbers", "::rnnc::rnn::ArrayType">;
+def Rnn_Complex : Type<And<[Rnn_Array.predicate,
+    CPred<"::llvm::cast<::rnnc::rnn::ArrayType>($_self).isComplex()">]>,
+    "array of complex numbers", "::rnnc::rnn::ArrayType">;
 def Rnn_Bool : Type<And<[Rnn_Array.predicate,
     CPred<"::llvm::cast<::rnnc::rnn::ArrayType>($_self).isBool()">]>,
     "array of truth values", "::rnnc::rnn::ArrayType">;
@@ -127,14 +136,14 @@ def Rnn_DimDeclOp : Rnn_Decl<"dim_decl"> {
 def Rnn_InputOp : Rnn_Decl<"input"> {
   let summary = "A sequence, (batch, time, dims...) at the boundary";
   let description = "`before` is what `x[t-n]` reads before the first step.";
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Number>:$type,
                        DefaultValuedAttr<F64Attr, "0.0">:$before);
   let assemblyFormat = "$sym_name `:` $type (`before` $before^)? attr-dict";
 }
 
 def Rnn_ParamOp : Rnn_Decl<"param"> {
   let summary = "Learned; no time, no batch";
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Number>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
@@ -144,7 +153,7 @@ def Rnn_StateOp : Rnn_Decl<"state"> {
     A hidden state is not among the outputs. `start` names the param that is the value before the
     first step and at all earlier ones; it broadcasts to the state. `init` is then 0.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type,
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Number>:$type,
                        DefaultValuedAttr<F64Attr, "0.0">:$init, UnitAttr:$hidden,
                        OptionalAttr<FlatSymbolRefAttr>:$start);
   let assemblyFormat = [{
@@ -154,7 +163,7 @@ def Rnn_StateOp : Rnn_Decl<"state"> {
 
 def Rnn_OutputOp : Rnn_Decl<"output"> {
   let summary = "Something else a caller wants per step";
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Real>:$type);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Rnn_Number>:$type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
@@ -214,7 +223,7 @@ def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
     the same name then gives.
   }];
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
-  let results = (outs Rnn_Real:$result);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";
   let hasVerifier = 1;
 }
@@ -222,7 +231,7 @@ def Rnn_StateAtOp : Rnn_StepOp<"state_at", [Pure]> {
 def Rnn_InputAtOp : Rnn_StepOp<"input_at", [Pure]> {
   let summary = "An input `back` steps ago; 0 is x[t]";
   let arguments = (ins FlatSymbolRefAttr:$name, I64Attr:$back);
-  let results = (outs Rnn_Real:$result);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$name `[` $back `]` `:` type($result) attr-dict";
   let hasVerifier = 1;
 }
@@ -230,21 +239,21 @@ def Rnn_InputAtOp : Rnn_StepOp<"input_at", [Pure]> {
 def Rnn_ParamValueOp : Rnn_StepOp<"param_value", [Pure]> {
   let summary = "The value of a param";
   let arguments = (ins FlatSymbolRefAttr:$name);
-  let results = (outs Rnn_Real:$result);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$name `:` type($result) attr-dict";
   let hasVerifier = 1;
 }
 
 def Rnn_SetStateOp : Rnn_StepOp<"set_state"> {
   let summary = "h[t] = value; the value broadcasts to the state's shape";
-  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
+  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Number:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
   let hasVerifier = 1;
 }
 
 def Rnn_SetOutputOp : Rnn_StepOp<"set_output"> {
   let summary = "y[t] = value; the value broadcasts to the output's shape";
-  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Real:$value);
+  let arguments = (ins FlatSymbolRefAttr:$name, Rnn_Number:$value);
   let assemblyFormat = "$name `,` $value `:` type($value) attr-dict";
   let hasVerifier = 1;
 }
@@ -295,8 +304,8 @@ def Rnn_ReduceKind : I32EnumAttr<"ReduceKind", "what becomes of the elements alo
 
 def Rnn_UnaryOp : Rnn_StepOp<"unary", [Pure]> {
   let summary = "An element-wise function of one array";
-  let arguments = (ins Rnn_UnaryKind:$kind, Rnn_Real:$operand);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_UnaryKind:$kind, Rnn_Number:$operand);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$kind $operand `:` type($operand) `->` type($result) attr-dict";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -304,8 +313,8 @@ def Rnn_UnaryOp : Rnn_StepOp<"unary", [Pure]> {
 
 def Rnn_BinaryOp : Rnn_StepOp<"binary", [Pure]> {
   let summary = "An element-wise function of two arrays, broadcast from the right";
-  let arguments = (ins Rnn_BinaryKind:$kind, Rnn_Real:$lhs, Rnn_Real:$rhs);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_BinaryKind:$kind, Rnn_Number:$lhs, Rnn_Number:$rhs);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat =
       "$kind $lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
   let hasVerifier = 1;
@@ -340,8 +349,8 @@ def Rnn_NotOp : Rnn_StepOp<"not", [Pure]> {
 
 def Rnn_WhereOp : Rnn_StepOp<"where", [Pure]> {
   let summary = "where(condition, a, b), broadcast from the right";
-  let arguments = (ins Rnn_Bool:$condition, Rnn_Real:$if_true, Rnn_Real:$if_false);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_Bool:$condition, Rnn_Number:$if_true, Rnn_Number:$if_false);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = [{
     $condition `,` $if_true `,` $if_false `:`
     `(` type($condition) `,` type($if_true) `,` type($if_false) `)` `->` type($result) attr-dict
@@ -360,8 +369,8 @@ def Rnn_MatmulOp : Rnn_StepOp<"matmul", [Pure]> {
     lhs's, giving [batch..., m]; or a matrix [batch..., n, p] of the same rank, giving
     [batch..., m, p]. `A @ x` with x of rank 1 is one vector for the whole batch, as in NumPy.
   }];
-  let arguments = (ins Rnn_Real:$lhs, Rnn_Real:$rhs);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_Number:$lhs, Rnn_Number:$rhs);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat =
       "$lhs `,` $rhs `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result) attr-dict";
   let extraClassDeclaration = [{
@@ -382,11 +391,38 @@ def Rnn_ReduceOp : Rnn_StepOp<"reduce", [Pure]> {
     the first, and NaN where any element is. The axis is dropped, or, with `keep`, left as one of
     size 1, so that the result broadcasts to the operand.
   }];
-  let arguments = (ins Rnn_ReduceKind:$kind, Rnn_Real:$operand, I64Attr:$axis, UnitAttr:$keep);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_ReduceKind:$kind, Rnn_Number:$operand, I64Attr:$axis, UnitAttr:$keep);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = [{
     $kind $operand `axis` $axis (`keep` $keep^)? `:` type($operand) `->` type($result) attr-dict
   }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===--------------------------------------------------------------------------------------------===//
+// Complex numbers
+//===--------------------------------------------------------------------------------------------===//
+
+def Rnn_ComplexOp : Rnn_StepOp<"complex", [Pure]> {
+  let summary = "re + i im, broadcast from the right";
+  let arguments = (ins Rnn_Real:$re, Rnn_Real:$im);
+  let results = (outs Rnn_Complex:$result);
+  let assemblyFormat =
+      "$re `,` $im `:` `(` type($re) `,` type($im) `)` `->` type($result) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Rnn_PartKind : I32EnumAttr<"PartKind", "a part of a complex number", [
+  Fn<"Re", 0, "re">, Fn<"Im", 1, "im">]> {
+  let cppNamespace = "::rnnc::rnn";
+}
+
+def Rnn_PartOp : Rnn_StepOp<"part", [Pure]> {
+  let summary = "The real or the imaginary part";
+  let arguments = (ins Rnn_PartKind:$kind, Rnn_Complex:$operand);
+  let results = (outs Rnn_Real:$result);
+  let assemblyFormat = "$kind $operand `:` type($operand) `->` type($result) attr-dict";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -400,8 +436,8 @@ def Rnn_SliceOp : Rnn_StepOp<"slice", [Pure]> {
   let description = [{
     How many, the result's type says. With `drop` it is one, and the axis goes.
   }];
-  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis, I64Attr:$from, UnitAttr:$drop);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_Number:$operand, I64Attr:$axis, I64Attr:$from, UnitAttr:$drop);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = [{
     $operand `axis` $axis `from` $from (`drop` $drop^)? `:` type($operand) `->` type($result)
     attr-dict
@@ -412,8 +448,8 @@ def Rnn_SliceOp : Rnn_StepOp<"slice", [Pure]> {
 
 def Rnn_ConcatOp : Rnn_StepOp<"concat", [Pure]> {
   let summary = "Arrays behind each other along one axis of fixed size; all others match";
-  let arguments = (ins Variadic<Rnn_Real>:$operands, I64Attr:$axis);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Variadic<Rnn_Number>:$operands, I64Attr:$axis);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = [{
     $operands `axis` $axis `:` `(` type($operands) `)` `->` type($result) attr-dict
   }];
@@ -423,8 +459,8 @@ def Rnn_ConcatOp : Rnn_StepOp<"concat", [Pure]> {
 
 def Rnn_TransposeOp : Rnn_StepOp<"transpose", [Pure]> {
   let summary = "The last two axes change places";
-  let arguments = (ins Rnn_Real:$operand);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_Number:$operand);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$operand `:` type($operand) `->` type($result) attr-dict";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -432,8 +468,8 @@ def Rnn_TransposeOp : Rnn_StepOp<"transpose", [Pure]> {
 
 def Rnn_ExpandOp : Rnn_StepOp<"expand", [Pure]> {
   let summary = "A new axis of size 1, as the `axis`th of the result";
-  let arguments = (ins Rnn_Real:$operand, I64Attr:$axis);
-  let results = (outs Rnn_Real:$result);
+  let arguments = (ins Rnn_Number:$operand, I64Attr:$axis);
+  let results = (outs Rnn_Number:$result);
   let assemblyFormat = "$operand `axis` $axis `:` type($operand) `->` type($result) attr-dict";
   let hasVerifier = 1;
 }

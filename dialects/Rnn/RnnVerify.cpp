@@ -65,7 +65,12 @@ LogicalResult CellOp::verifyRegions() {
     }
     return success();
   };
+  for (auto input : decls<InputOp>())
+    if (cast<ArrayType>(input.getType()).isComplex() && !input.getBefore().isZero())
+      return input.emitOpError("of complex numbers is 0 before the first step");
   for (auto state : decls<StateOp>()) {
+    if (cast<ArrayType>(state.getType()).isComplex() && !state.getInit().isZero())
+      return state.emitOpError("of complex numbers begins at 0, or as a param");
     if (!state.getStart())
       continue;
     auto param = dyn_cast_or_null<ParamOp>(symbols.lookup(*state.getStart()));
@@ -75,6 +80,9 @@ LogicalResult CellOp::verifyRegions() {
     if (!broadcastsTo(from.getDims(), to.getDims()))
       return state.emitOpError() << "start " << from.shapeString() << " does not broadcast to "
                                  << to.shapeString();
+    if (from.getKind() != to.getKind())
+      return state.emitOpError() << "is " << stringifyKind(to.getKind()) << ", its start is "
+                                 << stringifyKind(from.getKind());
   }
   for (Operation& op : getBody().front()) {
     if (!isa<DimDeclOp, InputOp, ParamOp, StateOp, OutputOp, HoistedOp, StageOp, StepOp>(op))
@@ -164,6 +172,9 @@ LogicalResult ParamValueOp::verify() {
 /// A value may be set where it broadcasts to the declared shape, and no further.
 static LogicalResult checkSet(Operation* op, Type declared, Type value) {
   auto to = cast<ArrayType>(declared), from = cast<ArrayType>(value);
+  if (to.getKind() != from.getKind())
+    return op->emitOpError() << "value is " << stringifyKind(from.getKind()) << ", declared is "
+                             << stringifyKind(to.getKind());
   if (!broadcastsTo(from.getDims(), to.getDims()))
     return op->emitOpError() << "value " << from.shapeString() << " does not broadcast to "
                              << to.shapeString();
@@ -200,9 +211,21 @@ static LogicalResult checkElementwise(Operation* op) {
   return success();
 }
 
+/// The result is complex where a number among the operands is, and real elsewhere.
+static LogicalResult checkKind(Operation* op) {
+  bool isComplex = llvm::any_of(op->getOperandTypes(),
+                                [](Type type) { return cast<ArrayType>(type).isComplex(); });
+  if (cast<ArrayType>(op->getResult(0).getType()).isComplex() != isComplex)
+    return op->emitOpError(isComplex ? "of complex numbers gives a complex one"
+                                     : "of real numbers gives a real one");
+  return success();
+}
+
 /// The result has this shape, by name or by size.
 static LogicalResult checkResult(Operation* op, ArrayType expected) {
   auto result = cast<ArrayType>(op->getResult(0).getType());
+  if (failed(checkKind(op)))
+    return failure();
   if (!llvm::equal(result.getDims(), expected.getDims(),
                    [](DimAttr a, DimAttr b) { return a.matches(b); }))
     return op->emitOpError() << "result is " << result.shapeString() << ", not "
@@ -210,12 +233,27 @@ static LogicalResult checkResult(Operation* op, ArrayType expected) {
   return success();
 }
 
-LogicalResult UnaryOp::verify() { return checkElementwise(*this); }
-LogicalResult BinaryOp::verify() { return checkElementwise(*this); }
+LogicalResult UnaryOp::verify() {
+  if (getOperand().getType().isComplex() && getKind() != UnaryKind::Neg &&
+      getKind() != UnaryKind::Exp)
+    return emitOpError() << stringifyUnaryKind(getKind()) << " takes no complex number";
+  return success(succeeded(checkKind(*this)) && succeeded(checkElementwise(*this)));
+}
+
+LogicalResult BinaryOp::verify() {
+  if (getType().isComplex() && getKind() > BinaryKind::Div)
+    return emitOpError() << stringifyBinaryKind(getKind()) << " takes no complex number";
+  return success(succeeded(checkKind(*this)) && succeeded(checkElementwise(*this)));
+}
+
+LogicalResult ComplexOp::verify() { return checkElementwise(*this); }
+LogicalResult PartOp::verify() { return checkElementwise(*this); }
 LogicalResult CompareOp::verify() { return checkElementwise(*this); }
 LogicalResult LogicOp::verify() { return checkElementwise(*this); }
 LogicalResult NotOp::verify() { return checkElementwise(*this); }
-LogicalResult WhereOp::verify() { return checkElementwise(*this); }
+LogicalResult WhereOp::verify() {
+  return success(succeeded(checkKind(*this)) && succeeded(checkElementwise(*this)));
+}
 
 LogicalResult MatmulOp::verify() {
   FailureOr<SmallVector<DimAttr>> dims =
@@ -230,6 +268,8 @@ LogicalResult ReduceOp::verify() {
   ArrayRef<DimAttr> dims = getOperand().getType().getDims();
   if (getAxis() >= dims.size())
     return emitOpError() << "axis " << getAxis() << " of " << getOperand().getType().shapeString();
+  if (getType().isComplex() && getKind() != ReduceKind::Sum && getKind() != ReduceKind::Mean)
+    return emitOpError() << stringifyReduceKind(getKind()) << " takes no complex number";
   if (getType() != reducedType(getOperand().getType(), getAxis(), getKeep()))
     return emitOpError(getKeep() ? "result has size 1 along the reduced axis"
                                  : "result drops the reduced axis");
@@ -265,6 +305,8 @@ LogicalResult ConcatOp::verify() {
     auto type = cast<ArrayType>(operand.getType());
     if (type.getRank() != dims.size())
       return emitOpError("operands have as many axes as each other");
+    if (type.getKind() != getType().getKind())
+      return emitOpError() << "operands are all " << stringifyKind(getType().getKind());
     for (auto [axis, dim] : llvm::enumerate(type.getDims())) {
       if (axis == getAxis() && dim.isFree())
         return emitOpError() << "joins an axis of free size: " << dim.str();

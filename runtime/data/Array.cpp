@@ -42,7 +42,7 @@ Result<HostArray> allocate(DType dtype, std::vector<int64_t> shape) {
   if (*bytes > physicalMemory())
     return Error{fmt::format("an array of shape {} needs {} bytes, and this machine has {}",
                              shapeText(shape), *bytes, physicalMemory())};
-  HostArray array{dtype, std::move(shape), {}};
+  HostArray array{dtype, std::move(shape), {}, false};
   try {
     array.bytes.resize(static_cast<size_t>(*bytes));
   } catch (const std::exception&) {
@@ -56,6 +56,7 @@ Result<HostArray> convert(const HostArray& array, DType dtype) {
   Result<HostArray> result = allocate(dtype, array.shape);
   if (!result)
     return result;
+  result->complex = array.complex;
   if (array.dtype == dtype)
     std::ranges::copy(array.bytes, result->bytes.begin());
   else if (dtype == DType::F64)

@@ -46,6 +46,8 @@ struct HostArray {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   Bytes bytes; ///< product of shape, times itemSize(dtype)
+  /// The last axis, of size 2, is the real and the imaginary part: files hold one complex number.
+  bool complex = false;
 
   int64_t elements() const { return static_cast<int64_t>(bytes.size()) / itemSize(dtype); }
 

@@ -4,6 +4,7 @@
 #include "data/NpyHeader.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
@@ -121,12 +122,14 @@ void convertElements(FileType type, const std::byte* from, std::byte* to, int64_
     return widen<uint64_t>(from, f64, n);
   case FileType::F32:
   case FileType::F64:
+  case FileType::C64:
+  case FileType::C128:
     std::memcpy(to, from, static_cast<size_t>(n * itemSize(type)));
   }
 }
 
 Status readElements(ByteSource& source, FileType type, HostArray& array) {
-  if (type == FileType::F32 || type == FileType::F64)
+  if (type == FileType::F32 || type == FileType::F64 || isComplex(type))
     return source.read(array.bytes.data(), static_cast<int64_t>(array.bytes.size()));
   constexpr int64_t block = 8192;
   std::byte buffer[block * 8];
@@ -140,17 +143,20 @@ Status readElements(ByteSource& source, FileType type, HostArray& array) {
   return success();
 }
 
-/// Elements in Fortran order (first axis fastest) put into C order; T has the element's size.
+/// Elements in Fortran order (first axis fastest) put into C order; T has the element's size, that
+/// of both parts where they are complex.
 template <class T>
 void toRowMajor(const HostArray& from, HostArray& to) {
   std::span<const int64_t> shape = to.shape;
+  if (to.complex)
+    shape = shape.first(shape.size() - 1);
   size_t rank = shape.size();
   std::vector<int64_t> stride(rank), index(rank, 0);
   for (size_t axis = 0; axis < rank; ++axis)
     stride[axis] = axis ? stride[axis - 1] * shape[axis - 1] : 1;
   const T* source = reinterpret_cast<const T*>(from.bytes.data());
   T* target = reinterpret_cast<T*>(to.bytes.data());
-  int64_t offset = 0, total = to.elements();
+  int64_t offset = 0, total = static_cast<int64_t>(to.bytes.size() / sizeof(T));
   for (int64_t done = 0; done < total; ++done) {
     target[done] = source[offset];
     for (size_t axis = rank; axis-- > 0;) {
@@ -167,10 +173,14 @@ Result<HostArray> fromFortranOrder(HostArray array) {
   Result<HostArray> result = allocate(array.dtype, array.shape);
   if (!result)
     return result;
-  if (array.dtype == DType::F32)
+  result->complex = array.complex;
+  int64_t size = itemSize(array.dtype) * (array.complex ? 2 : 1);
+  if (size == 4)
     toRowMajor<uint32_t>(array, *result);
-  else
+  else if (size == 8)
     toRowMajor<uint64_t>(array, *result);
+  else
+    toRowMajor<std::array<uint64_t, 2>>(array, *result);
   return result;
 }
 
@@ -187,7 +197,8 @@ Status checkSize(const ByteSource& source, const HeaderAndSize& file, const Read
   if (file.payload > *claimed)
     return source.error(fmt::format("has {} bytes after its array of shape {}",
                                     file.payload - *claimed, shapeText(header.shape)));
-  Result<int64_t> needed = byteCount(itemSize(readAs(header.type)), header.shape);
+  Result<int64_t> needed =
+      byteCount(itemSize(readAs(header.type)) * (isComplex(header.type) ? 2 : 1), header.shape);
   if (!needed)
     return source.error(needed.error().text);
   int64_t copies = header.fortranOrder ? 2 : 1;
@@ -206,9 +217,13 @@ Result<HostArray> readNpy(ByteSource& source, const ReadLimits& limits) {
   if (Status status = checkSize(source, *file, limits); !status)
     return status.error();
   const NpyHeader& header = file->header;
-  Result<HostArray> array = allocate(readAs(header.type), header.shape);
+  std::vector<int64_t> shape = header.shape;
+  if (isComplex(header.type))
+    shape.push_back(2);
+  Result<HostArray> array = allocate(readAs(header.type), std::move(shape));
   if (!array)
     return source.error(array.error().text);
+  array->complex = isComplex(header.type);
   if (Status status = readElements(source, header.type, *array); !status)
     return status.error();
   if (Status status = source.finish(); !status)
@@ -232,7 +247,7 @@ Status writeNpy(const std::string& path, const HostArray& array) {
   FilePointer file(std::fopen(path.c_str(), "wbe"));
   if (!file)
     return systemError(path, "cannot be written");
-  std::string header = npyHeader(array.dtype, array.shape);
+  std::string header = npyHeader(array);
   bool written =
       std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
       std::fwrite(array.bytes.data(), 1, array.bytes.size(), file.get()) == array.bytes.size();

@@ -17,7 +17,7 @@ struct TypeEntry {
   int64_t size;
 };
 
-constexpr std::array<TypeEntry, 12> types = {{{"b1", FileType::Bool, 1},
+constexpr std::array<TypeEntry, 14> types = {{{"b1", FileType::Bool, 1},
                                               {"i1", FileType::I8, 1},
                                               {"i2", FileType::I16, 2},
                                               {"i4", FileType::I32, 4},
@@ -28,7 +28,9 @@ constexpr std::array<TypeEntry, 12> types = {{{"b1", FileType::Bool, 1},
                                               {"u8", FileType::U64, 8},
                                               {"f2", FileType::F16, 2},
                                               {"f4", FileType::F32, 4},
-                                              {"f8", FileType::F64, 8}}};
+                                              {"f8", FileType::F64, 8},
+                                              {"c8", FileType::C64, 8},
+                                              {"c16", FileType::C128, 16}}};
 
 /// A parser of the one literal that NumPy writes: {'descr': '<f4', 'fortran_order': False,
 /// 'shape': (3, 4), }. Every method that can fail sets `problem` and returns false.
@@ -199,6 +201,7 @@ DType readAs(FileType type) {
   case FileType::U32:
   case FileType::U64:
   case FileType::F64:
+  case FileType::C128:
     return DType::F64;
   default:
     return DType::F32;
@@ -213,9 +216,15 @@ Result<NpyHeader> parseNpyHeader(std::string_view text) {
   return header;
 }
 
-std::string npyHeader(DType dtype, std::span<const int64_t> shape) {
+std::string npyHeader(const HostArray& array) {
+  const char* type = array.dtype == DType::F32 ? array.complex ? "<c8" : "<f4"
+                     : array.complex           ? "<c16"
+                                               : "<f8";
+  std::span<const int64_t> shape = array.shape;
+  if (array.complex)
+    shape = shape.first(shape.size() - 1);
   std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}",
-                                       dtype == DType::F32 ? "<f4" : "<f8", shapeText(shape));
+                                       type, shapeText(shape));
   constexpr size_t preamble = 10, alignment = 64;
   size_t total = (preamble + dictionary.size() + 1 + alignment - 1) / alignment * alignment;
   size_t length = total - preamble;

@@ -203,7 +203,7 @@ Status addMember(zip_t* archive, const std::string& path, const NamedArray& name
     return fail("two arrays have this name");
 
   const HostArray& array = named.array;
-  content.header = npyHeader(array.dtype, array.shape);
+  content.header = npyHeader(array);
   content.fragments[0] = {reinterpret_cast<zip_uint8_t*>(content.header.data()),
                           content.header.size()};
   content.fragments[1] = {

@@ -10,12 +10,9 @@ import math
 import pathlib
 import sys
 
-import arrays
-from values import INPUTS, rnnc
+from values import INPUTS, npz, rnnc
 
 EXECUTION = pathlib.Path(__file__).parent.parent / "Execution/Inputs"
-sys.path.append(str(EXECUTION))
-import npz
 
 EXACT = INPUTS / "exact.npz"
 
@@ -125,7 +122,7 @@ def solve(case, examples, folder, n):
 
 
 def check(case, examples, folder):
-    expected = arrays.read(EXACT)[case.exact][1]
+    expected = npz.read(EXACT, None)[case.exact][1]
     errors = []
     for n in (case.coarse, 2 * case.coarse):
         found = solve(case, examples, folder, n)

@@ -11,8 +11,10 @@ import pathlib
 import subprocess
 import sys
 
-import arrays
 from cells import CELLS
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Execution" / "Inputs"))
+import npz
 
 INPUTS = pathlib.Path(__file__).parent / "Inputs"
 ALLOWED = {"f32": 1e-5, "f64": 1e-10}
@@ -39,7 +41,7 @@ def compare(examples, folder, name, dtype):
     if dtype == "f64" and all(system.get("carry") for system in json.loads(rnnc("explain", source, "--json"))["systems"]):
         options += ["--schedule", "parallel", "--chunk", 4, "--chunks", 4]
     report = json.loads(rnnc("run", source, *options))
-    found, expected = arrays.read(result), arrays.read(INPUTS / f"{name}.expected.npz")
+    found, expected = (npz.read(path, None) for path in (result, INPUTS / f"{name}.expected.npz"))
     if found.keys() != expected.keys():
         raise RuntimeError(f"{name}: results {sorted(found)}, expected {sorted(expected)}")
     far = {key: distance(name, key, found[key], expected[key]) for key in expected}

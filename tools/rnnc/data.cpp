@@ -4,6 +4,8 @@
 
 #include "data/Random.h"
 
+#include "rnnc/Complex.h"
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -98,21 +100,29 @@ static const char* const kAxes[] = {"batch, time", "", "batch", ""};
 /// "(batch, time, d)"
 static std::string expectedText(const rnn_tensor_desc& tensor) {
   std::string text = kAxes[tensor.role];
-  for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
+  for (uint32_t axis = 0; axis < tensor.rank - (isComplex(tensor) ? 1 : 0); ++axis) {
     std::string name = tensor.dims[axis];
     text +=
         (text.empty() ? "" : ", ") + (name.empty() ? fmt::format("{}", tensor.sizes[axis]) : name);
   }
-  return "(" + text + ")";
+  return "(" + text + ")" + (isComplex(tensor) ? " complex" : "");
 }
 
 int Gatherer::bindArray(uint32_t index, const Bound& bound) {
   const rnn_tensor_desc& tensor = table.tensor[index];
   const std::vector<int64_t>& shape = bound.array->shape;
   size_t front = tensor.role == RNN_ROLE_INPUT ? 2 : tensor.role == RNN_ROLE_STATE ? 1 : 0;
-  if (shape.size() != front + tensor.rank)
-    return console.error(fmt::format("'{}' is {} in {}, expected {}", tensor.name,
-                                     data::shapeText(shape), bound.from, expectedText(tensor)));
+  auto misfit = [&] {
+    return console.error(
+        fmt::format("'{}' is {} in {}, expected {}", tensor.name, shapeText(*bound.array),
+                    bound.from, expectedText(tensor)),
+        isComplex(tensor) && !bound.array->complex
+            ? "save complex numbers, or real ones with a last axis of 2 more: real and "
+              "imaginary part"
+            : "");
+  };
+  if (shape.size() != front + tensor.rank || (isComplex(tensor) && shape.back() != 2))
+    return misfit();
   std::string from = fmt::format("'{}' in {}", tensor.name, bound.from);
   if (front >= 1)
     if (int status = bindSize(" batch", shape[0], from))
@@ -124,8 +134,7 @@ int Gatherer::bindArray(uint32_t index, const Bound& bound) {
     std::string name = tensor.dims[axis];
     int64_t size = shape[front + axis];
     if (name.empty() && size != tensor.sizes[axis])
-      return console.error(fmt::format("'{}' is {} in {}, expected {}", tensor.name,
-                                       data::shapeText(shape), bound.from, expectedText(tensor)));
+      return misfit();
     if (!name.empty())
       if (int status = bindSize(name, size, from))
         return status;
@@ -170,11 +179,23 @@ int Gatherer::bindSizes() {
   });
 }
 
+/// A number that is given is a real one.
+static void clearImaginary(data::HostArray& pairs) {
+  auto clear = [](auto values) {
+    for (size_t i = 1; i < values.size(); i += 2)
+      values[i] = 0;
+  };
+  pairs.dtype == data::DType::F64 ? clear(pairs.values<double>()) : clear(pairs.values<float>());
+}
+
 int Gatherer::draw(uint32_t tensor, const data::RandomSpec& spec, const std::string& from) {
   auto array = data::randomArray(spec, options.seed, storageType(options),
                                  boundaryShape(table.tensor[tensor], data.sizes));
   if (!array)
     return console.error(array.error().text);
+  if (spec.distribution == data::Distribution::Constant && isComplex(table.tensor[tensor]))
+    clearImaginary(*array);
+  array->complex = isComplex(table.tensor[tensor]);
   data.tensors[tensor] = {std::move(*array), from};
   return kFine;
 }
@@ -188,6 +209,7 @@ int Gatherer::fill(uint32_t tensor) {
         return console.error(converted.error().text);
       found->second.array = std::move(*converted);
     }
+    found->second.array->complex = isComplex(desc);
     data.tensors[tensor] = std::move(found->second);
     return kFine;
   }
@@ -263,9 +285,20 @@ int rnnc::tool::bindSizes(const Options& options, const Console& console,
 std::string rnnc::tool::sizesText(const CallSizes& sizes) {
   std::string text = fmt::format("batch {}, time {}", sizes.batch, sizes.time);
   for (auto& [name, size] : sizes.dims)
-    if (name.front() < '0' || name.front() > '9') // a literal size says it all
+    if (name != kComplexDim &&
+        (name.front() < '0' || name.front() > '9')) // a literal size says it all
       text += fmt::format(", {} {}", name, size);
   return text;
+}
+
+std::string rnnc::tool::shapeText(const data::HostArray& array) {
+  if (!array.complex)
+    return data::shapeText(array.shape);
+  return data::shapeText(std::span(array.shape).first(array.shape.size() - 1)) + " complex";
+}
+
+bool rnnc::tool::isComplex(const rnn_tensor_desc& tensor) {
+  return tensor.rank > 0 && tensor.dims[tensor.rank - 1] == kComplexDim;
 }
 
 std::vector<int64_t> rnnc::tool::tensorShape(const rnn_tensor_desc& tensor,

@@ -49,6 +49,12 @@ std::vector<int64_t> boundaryShape(const rnn_tensor_desc& tensor, const CallSize
 /// (dims...) alone.
 std::vector<int64_t> tensorShape(const rnn_tensor_desc& tensor, const CallSizes& sizes);
 
+/// "(8, 16)", or "(8, 16) complex" of an array whose last axis are the parts of such numbers.
+std::string shapeText(const data::HostArray& array);
+
+/// Whether the last axis of a tensor, of size 2, is the real and the imaginary part.
+bool isComplex(const rnn_tensor_desc& tensor);
+
 data::DType storageType(const Options& options);
 
 } // namespace rnnc::tool

@@ -64,6 +64,10 @@ private:
 } // namespace
 
 int InputReader::take(uint32_t tensor, data::HostArray array, const std::string& path) {
+  if (array.complex && !isComplex(table.tensor[tensor]))
+    return console.error(
+        fmt::format("{}: holds complex numbers, and '{}' is real", path, table.tensor[tensor].name),
+        "declare it complex, or save the parts as arrays of their own");
   auto [place, isNew] = given.try_emplace(tensor, Bound{std::move(array), path});
   if (!isNew)
     return console.error(fmt::format("'{}' is given twice: by {} and by {}",

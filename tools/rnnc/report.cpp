@@ -1,5 +1,7 @@
 #include "report.h"
 
+#include "rnnc/Complex.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -88,7 +90,8 @@ Json rnnc::tool::reportJson(const rnn_report& r) {
 Json rnnc::tool::sizesJson(const CallSizes& sizes) {
   Json json{{"batch", sizes.batch}, {"time", sizes.time}, {"dims", Json::object()}};
   for (auto& [name, size] : sizes.dims)
-    json["dims"][name] = size;
+    if (name != kComplexDim)
+      json["dims"][name] = size;
   return json;
 }
 

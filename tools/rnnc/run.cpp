@@ -111,8 +111,7 @@ void Runner::print() const {
   const char* head = "arrays";
   for (uint32_t i = 0; i < table.tensors; ++i)
     if (const Bound& bound = data.tensors[i]; bound.array) {
-      printLine(head, fmt::format("{} {} {}, {}", table.tensor[i].name,
-                                  data::shapeText(bound.array->shape),
+      printLine(head, fmt::format("{} {} {}, {}", table.tensor[i].name, shapeText(*bound.array),
                                   data::dtypeName(bound.array->dtype), bound.from));
       head = "";
     }

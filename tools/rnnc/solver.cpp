@@ -120,6 +120,7 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
     if (!array)
       return console.error(fmt::format("'{}': {}", tensor.name, array.error().text));
     results[i] = std::move(*array);
+    results[i].complex = isComplex(tensor);
     touch(results[i]);
     args[i] = describe(results[i]);
   }

@@ -35,11 +35,11 @@ typedef enum rnn_role {
 typedef struct rnn_tensor_desc {
   const char* name;
   rnn_role role;
-  uint32_t rank; /* of `dims`: without batch and time */
-  const char* const* dims;
-  const int64_t* sizes; /* -1: bound by the plan */
-  double fill;          /* the value before the first step, of a state or a delayed input */
-  uint32_t hidden;      /* a state that no caller sees as a sequence */
+  uint32_t rank;           /* of `dims`: without batch and time */
+  const char* const* dims; /* a last one named "complex" holds real and imaginary part */
+  const int64_t* sizes;    /* -1: bound by the plan */
+  double fill;             /* the value before the first step, of a state or a delayed input */
+  uint32_t hidden;         /* a state that no caller sees as a sequence */
   uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
                         of `fill`; its axes broadcast from the right. 0: none */
   const char* holds; /* of what a stage fills: the expression; else null */

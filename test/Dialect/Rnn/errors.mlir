@@ -348,3 +348,141 @@ rnn.cell @ConcatOthers {
     %0 = rnn.concat %x, %y axis 1 : (!rnn.array<[d, 4]>, !rnn.array<[3, 4]>) -> !rnn.array<[d, 8]>
   }
 }
+
+// -----
+
+rnn.cell @ComplexTanh {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{tanh takes no complex number}}
+    %0 = rnn.unary tanh %x : !rnn.array<[d], complex> -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexMax {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{max takes no complex number}}
+    %0 = rnn.binary max %x, %x : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexKind {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{of complex numbers gives a complex one}}
+    %0 = rnn.binary add %x, %x : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @RealKind {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{of real numbers gives a real one}}
+    %0 = rnn.unary exp %x : !rnn.array<[d]> -> !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexReduce {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{max takes no complex number}}
+    %0 = rnn.reduce max %x axis 0 : !rnn.array<[d], complex> -> !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @PartOfReal {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d]>
+    // expected-error @+1 {{'rnn.part' op operand #0 must be array of complex numbers}}
+    %0 = rnn.part re %x : !rnn.array<[d]> -> !rnn.array<[d]>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexSet {
+  rnn.dim_decl @d
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.state @h : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // expected-error @+1 {{value is complex, declared is real}}
+    rnn.set_state @h, %x : !rnn.array<[d], complex>
+  }
+}
+
+// -----
+
+rnn.cell @UnknownKind {
+  rnn.dim_decl @d
+  // expected-error @+1 {{an array of other than real numbers is bool or complex}}
+  rnn.input @x : !rnn.array<[d], octonion>
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @ComplexInit {
+  // expected-error @+1 {{of complex numbers begins at 0, or as a param}}
+  rnn.state @s : !rnn.array<[], complex> init 1.0
+  rnn.step {
+    %s = rnn.state_at @s[1] : !rnn.array<[], complex>
+    rnn.set_state @s, %s : !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ComplexBefore {
+  // expected-error @+1 {{of complex numbers is 0 before the first step}}
+  rnn.input @x : !rnn.array<[], complex> before 1.0
+  rnn.step { }
+}
+
+// -----
+
+rnn.cell @ComplexStart {
+  rnn.param @a : !rnn.array<[]>
+  // expected-error @+1 {{is complex, its start is real}}
+  rnn.state @s : !rnn.array<[], complex> start @a
+  rnn.step {
+    %s = rnn.state_at @s[1] : !rnn.array<[], complex>
+    rnn.set_state @s, %s : !rnn.array<[], complex>
+  }
+}
+
+// -----
+
+rnn.cell @ConcatKinds {
+  rnn.input @x : !rnn.array<[2], complex>
+  rnn.input @y : !rnn.array<[2]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[2], complex>
+    %y = rnn.input_at @y[0] : !rnn.array<[2]>
+    // expected-error @+1 {{operands are all complex}}
+    %0 = rnn.concat %x, %y axis 0 : (!rnn.array<[2], complex>, !rnn.array<[2]>) -> !rnn.array<[4], complex>
+  }
+}

@@ -74,3 +74,25 @@ rnn.cell @Arrays {
     rnn.set_state @S, %all : !rnn.array<[d, 4]>
   }
 }
+
+// CHECK-LABEL: rnn.cell @Complex
+rnn.cell @Complex {
+  rnn.dim_decl @d
+  // CHECK: rnn.input @x : !rnn.array<[d], complex>
+  rnn.input @x : !rnn.array<[d], complex>
+  rnn.state @s : !rnn.array<[d], complex>
+  rnn.output @y : !rnn.array<[d]>
+  rnn.step {
+    %x = rnn.input_at @x[0] : !rnn.array<[d], complex>
+    // CHECK: rnn.part re %{{.*}} : <[d], complex> -> <[d]>
+    %re = rnn.part re %x : !rnn.array<[d], complex> -> !rnn.array<[d]>
+    // CHECK-NEXT: rnn.part im %{{.*}} : <[d], complex> -> <[d]>
+    %im = rnn.part im %x : !rnn.array<[d], complex> -> !rnn.array<[d]>
+    // CHECK-NEXT: rnn.complex %{{.*}}, %{{.*}} : (<[d]>, <[d]>) -> <[d], complex>
+    %z = rnn.complex %im, %re : (!rnn.array<[d]>, !rnn.array<[d]>) -> !rnn.array<[d], complex>
+    // CHECK-NEXT: rnn.binary mul %{{.*}}, %{{.*}} : (<[d], complex>, <[d]>) -> <[d], complex>
+    %0 = rnn.binary mul %z, %re : (!rnn.array<[d], complex>, !rnn.array<[d]>) -> !rnn.array<[d], complex>
+    rnn.set_state @s, %0 : !rnn.array<[d], complex>
+    rnn.set_output @y, %im : !rnn.array<[d]>
+  }
+}

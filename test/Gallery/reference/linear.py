@@ -18,13 +18,6 @@ def solve(decay, drive, start=0.0):
     return h
 
 
-def parts(arrays):
-    """Complex arrays as two: NAME_re and NAME_im."""
-    real = {name: value for name, value in arrays.items() if not np.iscomplexobj(value)}
-    return real | {name + end: part for name, value in arrays.items() if name not in real
-                   for end, part in (("_re", value.real), ("_im", value.imag))}
-
-
 def ema(draw, time):
     d = 3
     given = {"x": draw.normal(BATCH, time, d), "a": draw.uniform(0, 1, d)}
@@ -88,7 +81,7 @@ def lru(draw, time):
             back = np.arange(t, -1, -1)[:, None]
             expected["s"][b, t] = (decay**back * (np.cos(back * angle) + 1j * np.sin(back * angle)) * drive[: t + 1]).sum(0)
             expected["y"][b, t] = (given["C"] @ expected["s"][b, t]).real + given["D"] @ given["u"][b, t]
-    return parts(given), parts(expected)
+    return given, expected
 
 
 def s5(draw, time):
@@ -112,7 +105,7 @@ def s5(draw, time):
                 s_all[b, t, i] = s[0] + 1j * s[1]
                 y[b, t] += 2 * (given["C"][:, i].real * s[0] - given["C"][:, i].imag * s[1])
         y[b] += given["D"] * given["u"][b]
-    return parts(given), parts({"s": s_all, "y": y})
+    return given, {"s": s_all, "y": y}
 
 
 def selective_ssm(draw, time):

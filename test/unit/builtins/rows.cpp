@@ -24,6 +24,16 @@ double normalMass(double x) { return std::erfc(-x / std::sqrt(2.)) / 2; }
 std::string callText(const std::string& function, size_t arguments) {
   if (function == "where")
     return "where(a > 0, b, c)";
+  if (function == "complex")
+    return "re(complex(a, b)) - 2 * im(complex(a, b))";
+  if (function == "conj")
+    return "im(conj(complex(a, b)))";
+  if (function == "1 / z")
+    return "re(1 / complex(a, b))";
+  if (function == "exp z")
+    return "re(exp(complex(a, b)))";
+  if (function == "re" || function == "im" || function == "arg" || function == "abs z")
+    return function.substr(0, 3) + "(complex(a, b))";
   if (takesVectors(function)) // a sum brings them back to the argument's shape
     return "sum(" + function + "(a, b))";
   const char* list[] = {"", "a", "a, b", "a, b, c"};
@@ -96,6 +106,16 @@ const std::vector<Row>& valueRows() {
       {"logsumexp", {std::log(2.), std::log(3.), std::log(5.)}, std::log(10.), {}},
       {"concat", {2, -3}, -1, {}},
       {"outer", {2, -3}, -6, {}},
+      {"complex", {5, 3}, -1, {}},
+      {"re", {5, 3}, 5, {}},
+      {"im", {5, 3}, 3, {}},
+      {"conj", {5, 3}, -3, {}},
+      {"arg", {-1, 1}, 3 * kPi / 4, {}},
+      {"arg", {-2, -0.}, -kPi, {}},
+      {"abs z", {3, -4}, 5, {}},
+      {"abs z", {-4e300, 3e300}, 5e300, {}},
+      {"exp z", {std::log(3.), kPi / 3}, 1.5, {}},
+      {"1 / z", {1, 2}, 0.2, {}},
   };
   return rows;
 }
@@ -163,6 +183,17 @@ const std::vector<Row>& derivativeRows() {
       {"logsumexp", {.1, .4, -.3}, std::log(all), {soft[0] / all, soft[1] / all, soft[2] / all}},
       {"concat", {x, y}, x + y, {1, 1}},
       {"outer", {x, y}, x * y, {y, x}},
+      {"complex", {5, 3}, -1, {1, -2}},
+      {"re", {5, 3}, 5, {1, 0}},
+      {"im", {5, 3}, 3, {0, 1}},
+      {"conj", {5, 3}, -3, {0, -1}},
+      {"arg", {3, -4}, std::atan2(-4, 3), {4 / 25., 3 / 25.}},
+      {"abs z", {3, -4}, 5, {3 / 5., -4 / 5.}},
+      {"abs z", {-4, 3}, 5, {-4 / 5., 3 / 5.}},
+      {"abs z", {2, -2}, std::sqrt(8.), {std::sqrt(0.5), -std::sqrt(0.5)}},
+      {"exp z", {1, 2}, e * std::cos(2.), {e * std::cos(2.), -e * std::sin(2.)}},
+      {"1 / z", {1, 2}, 0.2, {3 / 25., -4 / 25.}},
+      {"1 / z", {-2, 1}, -0.4, {-3 / 25., 4 / 25.}},
   };
   return rows;
 }
@@ -350,6 +381,35 @@ const std::vector<Row>& limitRows() {
       {"outer", {0, kInf}, kNan, {}},
       {"outer", {-kInf, 2}, -kInf, {}},
       {"outer", {kNan, 1}, kNan, {}},
+      {"complex", {0, 0}, 0, {1, -2}},
+      {"complex", {kInf, 1}, kInf, {1, -2}},
+      {"complex", {1, kNan}, kNan, {}},
+      {"re", {0, kNan}, 0, {1, 0}},
+      {"re", {-kInf, 0}, -kInf, {1, 0}},
+      {"re", {kNan, 0}, kNan, {}},
+      {"im", {kNan, 0}, 0, {0, 1}},
+      {"im", {0, kInf}, kInf, {0, 1}},
+      {"im", {0, kNan}, kNan, {}},
+      {"conj", {kNan, 0}, 0, {0, -1}},
+      {"conj", {0, kInf}, -kInf, {0, -1}},
+      {"conj", {0, kNan}, kNan, {}},
+      {"arg", {0, 0}, 0, {}},
+      {"arg", {1, kInf}, kPi / 2, {}},
+      {"arg", {1, kNan}, kNan, {}},
+      {"abs z", {0, 0}, 0, {0, 0}},
+      {"abs z", {-2, 0}, 2, {-1, 0}},
+      {"abs z", {0, -2}, 2, {0, -1}},
+      {"abs z", {1, -kInf}, kInf, {}},
+      {"abs z", {-kInf, kInf}, kInf, {}},
+      {"abs z", {0, kNan}, kNan, {}},
+      {"abs z", {kNan, 0}, kNan, {}},
+      {"exp z", {0, 0}, 1, {1, 0}},
+      {"exp z", {-kInf, 1}, 0, {0, 0}},
+      {"exp z", {kNan, 1}, kNan, {}},
+      {"1 / z", {0, 0}, kNan, {}},
+      {"1 / z", {0, 2}, 0, {0.25, 0}},
+      {"1 / z", {kInf, 1}, 0, {}},
+      {"1 / z", {1, kNan}, kNan, {}},
   };
   return rows;
 }

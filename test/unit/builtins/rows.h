@@ -23,6 +23,8 @@ const std::vector<Row>& derivativeRows();
 const std::vector<Row>& limitRows();
 
 /// How the call is written with the arguments a, b, c; "name(a, b)" where it is nothing special.
+/// The complex number of "re", "exp z" and the like is a + ib, and what is looked at a part of
+/// theirs.
 std::string callText(const std::string& function, size_t arguments);
 /// Whether the arguments are vectors; those of the rows have one element.
 bool takesVectors(const std::string& function);

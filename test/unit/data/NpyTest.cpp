@@ -110,6 +110,28 @@ TEST(Npy, FortranOrder) {
   EXPECT_EQ(empty->shape, (std::vector<int64_t>{3, 0, 2}));
 }
 
+TEST(Npy, ComplexNumbersArePairs) {
+  Result<HostArray> wide =
+      readContent(npyOf("<c16", "(2, 2)", bytesOf<double>({1, -1, 2, -2, 3, -3, 4, -4}), true));
+  ASSERT_TRUE(wide) << wide.error().text;
+  EXPECT_TRUE(wide->complex);
+  EXPECT_EQ(wide->shape, (std::vector<int64_t>{2, 2, 2}));
+  EXPECT_EQ(valuesOf<double>(*wide), (std::vector<double>{1, -1, 3, -3, 2, -2, 4, -4}));
+
+  Folder folder;
+  std::string path = folder.file("z.npy");
+  HostArray array = arrayOf<float>({1, 2}, {0.5f, -0.f});
+  array.complex = true;
+  ASSERT_TRUE(writeNpy(path, array));
+  EXPECT_NE(Folder::read(path).find("'<c8', 'fortran_order': False, 'shape': (1,)"),
+            std::string::npos);
+  Result<HostArray> again = readNpy(path);
+  ASSERT_TRUE(again) << again.error().text;
+  EXPECT_TRUE(again->complex);
+  expectSame(*again, array);
+  EXPECT_FALSE(readContent(npyOf("<c8", "(2,)", bytesOf<float>({1, 2, 3}))));
+}
+
 TEST(Npy, Versions) {
   std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n";
   for (char version : {'\x02', '\x03'}) {
@@ -152,7 +174,7 @@ TEST(Npy, BadHeadersSayWhatIsWrong) {
            {"{'descr': '<f4', 'colour': 3}", "unknown key 'colour'"},
            {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}",
             "big-endian ('>f4'); save array.astype('<f4')"},
-           {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", "type '<c8'"},
+           {"{'descr': '<c4', 'fortran_order': False, 'shape': (2,)}", "type '<c4'"},
            {"{'descr': '|O', 'fortran_order': False, 'shape': (2,)}", "type '|O'"},
            {"{'descr': '|f4', 'fortran_order': False, 'shape': (2,)}", "type '|f4'"},
            {"{'descr': '', 'fortran_order': False, 'shape': (2,)}", "type ''"},

@@ -260,6 +260,21 @@ TEST(Language, SeveralCellsAFile) {
   EXPECT_EQ(count(result.ir(), "rnn.cell @"), 2u);
 }
 
+TEST(Language, ComplexNumbersMeetRealOnes) {
+  Compiled result =
+      compile("fn twice(z) = 2 * z\ncell C {\n  dim n\n  input u : complex [n]\n"
+              "  param g, s0 : complex []\n  state s : complex [n] = s0\n  state h : [n]\n"
+              "  output y : complex [n]\n  output p : complex []\n"
+              "  s[t] = twice(g) * s[t-1] - conj(u[t]) / 2\n  h[t] = abs(s[t]) + re(h[t-1])\n"
+              "  y[t] = h[t]\n  p[t] = 1\n}\n");
+  EXPECT_EQ(result.messages(), "");
+  std::string ir = result.ir();
+  EXPECT_EQ(count(ir, "rnn.state @s : !rnn.array<[n], complex> start @s0"), 1u);
+  EXPECT_EQ(count(ir, "rnn.binary mul"), 4u); // 2 * g, by s[t-1], and two of abs
+  EXPECT_EQ(count(ir, "rnn.complex"), 3u);    // conj; y and p become complex
+  EXPECT_EQ(count(ir, "rnn.set_output @y, %"), 1u);
+}
+
 TEST(Language, TheSyntaxTreeAsText) {
   DiagnosticEngine diagnostics;
   diagnostics.setSource("test.rnn", cellOf("  z = sigmoid(a * h[t-1])\n"
@@ -289,5 +304,10 @@ TEST(Language, TheSyntaxTreeAsText) {
           0
         1
         b
+)");
+  diagnostics.setSource("test.rnn", "cell C {\n  state s, c : complex [2]\n}\n");
+  EXPECT_EQ(dumpAst({}, diagnostics), R"(cell C
+  state s : complex [2]
+  state c : complex [2]
 )");
 }

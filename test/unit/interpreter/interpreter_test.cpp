@@ -465,6 +465,48 @@ TEST(Interpreter, ComputesEveryFunction) {
   EXPECT_NEAR(binary("atan2", 1, -1), 2.356194490192, 1e-12);
 }
 
+// Pairs at the boundary; by hand.
+TEST(Interpreter, ComplexNumbers) {
+  Interpreter interpreter = interpret(R"(rnn.cell @Complex {
+    rnn.dim_decl @d
+    rnn.input @x : !rnn.array<[d]>
+    rnn.param @w : !rnn.array<[d], complex>
+    rnn.state @s : !rnn.array<[d], complex> start @w
+    rnn.output @quotient : !rnn.array<[d], complex>
+    rnn.output @dot : !rnn.array<[], complex>
+    rnn.output @parts : !rnn.array<[d, 2]>
+    rnn.step {
+      %x = rnn.input_at @x[0] : !rnn.array<[d]>
+      %w = rnn.param_value @w : !rnn.array<[d], complex>
+      %s = rnn.state_at @s[1] : !rnn.array<[d], complex>
+      %0 = rnn.binary mul %x, %s : (!rnn.array<[d]>, !rnn.array<[d], complex>) -> !rnn.array<[d], complex>
+      rnn.set_state @s, %0 : !rnn.array<[d], complex>
+      %1 = rnn.binary div %0, %w : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d], complex>
+      rnn.set_output @quotient, %1 : !rnn.array<[d], complex>
+      %2 = rnn.binary mul %0, %w : (!rnn.array<[d], complex>, !rnn.array<[d], complex>) -> !rnn.array<[d], complex>
+      %3 = rnn.reduce sum %2 axis 0 : !rnn.array<[d], complex> -> !rnn.array<[], complex>
+      rnn.set_output @dot, %3 : !rnn.array<[], complex>
+      %re = rnn.part re %2 : !rnn.array<[d], complex> -> !rnn.array<[d]>
+      %im = rnn.part im %2 : !rnn.array<[d], complex> -> !rnn.array<[d]>
+      %4 = rnn.expand %re axis 1 : !rnn.array<[d]> -> !rnn.array<[d, 1]>
+      %5 = rnn.expand %im axis 1 : !rnn.array<[d]> -> !rnn.array<[d, 1]>
+      %6 = rnn.concat %4, %5 axis 1 : (!rnn.array<[d, 1]>, !rnn.array<[d, 1]>) -> !rnn.array<[d, 2]>
+      rnn.set_output @parts, %6 : !rnn.array<[d, 2]>
+    }
+  })",
+                                      {{"d", 2}});
+  EXPECT_EQ(interpreter.declarations()[1].shape, (Shape{2, 2}));
+  Array w{{2, 2}, {1, 2, 0, -1}}, x{{2}, {3, -2}};
+  Arrays result = get(interpreter.step({}, {{"x", x}}, {{"w", w}}));
+  EXPECT_EQ(result["s"].shape, (Shape{2, 2}));
+  EXPECT_EQ(result["s"].data, (Doubles{3, 6, 0, 2})); // 3 (1 + 2i), -2 (-i)
+  EXPECT_EQ(result["quotient"].data, (Doubles{3, 0, -2, 0}));
+  // (3 + 6i)(1 + 2i) = -9 + 12i, 2i (-i) = 2
+  EXPECT_EQ(result["parts"].data, (Doubles{-9, 12, 2, 0}));
+  EXPECT_EQ(result["dot"].shape, (Shape{2}));
+  EXPECT_EQ(result["dot"].data, (Doubles{-7, 12}));
+}
+
 TEST(Interpreter, BindsDims) {
   EXPECT_EQ(createError(kAverage, {{"d", 4}}), "");
   EXPECT_EQ(createError(kAverage, {}), "-:2:3: the size of the dim 'd' is not given");

@@ -2,6 +2,7 @@
 #include "probe.h"
 
 #include "data/Random.h"
+#include "rnnc/Complex.h"
 
 #include <fmt/format.h>
 
@@ -157,8 +158,13 @@ static CallShape shapeForLanes(const CompiledCell& cell, const Subject& subject,
 static Draw drawBySeed(const Subject& subject) {
   return [&](rnn_arg_kind kind, const rnn_tensor_desc& tensor, size_t count) {
     auto fixed = subject.params.find(tensor.name);
-    if (kind == RNN_ARG_PARAM && fixed != subject.params.end())
-      return std::vector<double>(count, fixed->second);
+    if (kind == RNN_ARG_PARAM && fixed != subject.params.end()) {
+      std::vector<double> values(count, fixed->second);
+      bool isComplex = tensor.rank > 0 && tensor.dims[tensor.rank - 1] == kComplexDim;
+      for (size_t i = 1; i < count && isComplex; i += 2) // a number is real
+        values[i] = 0;
+      return values;
+    }
     if (kind == RNN_ARG_INITIAL)
       return drawAround(tensor.fill, subject.seed, std::string(tensor.name) + ".initial", count);
     return draw(subject.seed, tensor.name, count, 0.3);
