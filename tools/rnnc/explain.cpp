@@ -120,10 +120,10 @@ std::vector<std::string> Explainer::couplings() {
 }
 
 int Explainer::planSchedule() {
-  std::unique_ptr<CompiledCell> compiled;
-  if (int status = source.compile(computeType(options), compiled))
-    return status;
-  if (int status = solver.create(std::move(compiled)))
+  auto described = describeForHost(*newton, source.cellName());
+  if (!described)
+    return source.bug(llvm::toString(described.takeError()));
+  if (int status = solver.create(std::move(*described)))
     return status;
   if (int status = bindSizes(options, console, solver.table(), sizes))
     return status;

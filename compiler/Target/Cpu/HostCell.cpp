@@ -82,7 +82,7 @@ private:
   OwningOpRef<ModuleOp> owner; // a copy: the caller's module may go
   newton::CellOp cell;
   CpuTarget target;
-  std::unique_ptr<Jit> jit;
+  std::unique_ptr<Jit> jit; // null: nobody runs the cell
 
   std::deque<std::string> strings; // stable addresses for everything that the table points to
   std::deque<std::vector<const char*>> names;
@@ -331,7 +331,11 @@ static OwningOpRef<ModuleOp> emit(Operation* op, StringRef name, KernelShape sha
   return emitKernel(cast<newton::SystemOp>(op), name, shape);
 }
 
+static void doNothing(const rnn_shoot_args*) {}
+
 rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) {
+  if (!jit)
+    return doNothing;
   std::lock_guard lock(mutex);
   rnn_shoot_fn& entry = compiled[{system, kernel, jacobian}];
   if (entry)
@@ -392,6 +396,14 @@ Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, St
   if (!jit)
     return jit.takeError();
   return std::make_unique<HostCell>(choice->cell, choice->target, std::move(*jit));
+}
+
+Expected<std::unique_ptr<CompiledCell>> rnnc::describeForHost(ModuleOp newton, StringRef name,
+                                                              StringRef arch) {
+  auto choice = choose(newton, name, arch);
+  if (!choice)
+    return choice.takeError();
+  return std::make_unique<HostCell>(choice->cell, choice->target, nullptr);
 }
 
 Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringRef arch,

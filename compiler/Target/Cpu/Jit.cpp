@@ -84,6 +84,23 @@ static bool isLarge(const llvm::Module& module) {
   return module.getInstructionCount() > kInstructions;
 }
 
+/// Cuts long straight code: what the code generator builds of a block grows faster than the block.
+static void cutBlocks(llvm::Module& module) {
+  constexpr unsigned kInstructions = 2000;
+  for (llvm::Function& function : module) {
+    llvm::SmallVector<llvm::Instruction*> cuts;
+    for (llvm::BasicBlock& block : function) {
+      unsigned count = 0;
+      for (llvm::Instruction& instruction : block)
+        if (++count % kInstructions == 0 && !instruction.isTerminator() &&
+            !llvm::isa<llvm::PHINode>(instruction))
+          cuts.push_back(&instruction);
+    }
+    for (llvm::Instruction* cut : cuts)
+      cut->getParent()->splitBasicBlock(cut);
+  }
+}
+
 static void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -125,7 +142,9 @@ static Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module,
       function.addFnAttr("min-legal-vector-width", "512");
     }
   }
-  if (!isLarge(*result))
+  if (isLarge(*result))
+    cutBlocks(*result);
+  else
     optimize(*result, machine);
   return result;
 }

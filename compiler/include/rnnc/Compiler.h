@@ -52,6 +52,9 @@ public:
 /// `cell` empty: the module's first. `arch` as --arch; empty for this machine.
 llvm::Expected<std::unique_ptr<CompiledCell>>
 compileForHost(mlir::ModuleOp newton, llvm::StringRef cell, llvm::StringRef arch = "");
+/// The same table for plans that nobody runs: its kernels are there, but do nothing.
+llvm::Expected<std::unique_ptr<CompiledCell>>
+describeForHost(mlir::ModuleOp newton, llvm::StringRef cell, llvm::StringRef arch = "");
 
 /// Text of the kernels of a Newton module's cell for --emit=llvm and --emit=asm.
 enum class KernelText { Llvm, Assembly };
