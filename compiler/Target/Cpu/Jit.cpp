@@ -96,7 +96,7 @@ static void cutBlocks(llvm::Module& module) {
             !llvm::isa<llvm::PHINode>(instruction))
           cuts.push_back(&instruction);
     }
-    for (llvm::Instruction* cut : cuts)
+    for (llvm::Instruction* cut : llvm::reverse(cuts)) // a cut moves what is behind it
       cut->getParent()->splitBasicBlock(cut);
   }
 }
