@@ -61,6 +61,9 @@ int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr&
   std::string text = errorText();
   if (status != RNN_INTERNAL)
     return console.error(text);
+  if (cell->isTooLong())
+    return console.error(cell->lastError(), "states that do not need each other can be cells of "
+                                            "their own; `--emit=newton` shows the step");
   return reportBug(console, cell->lastError().empty() ? text : text + ": " + cell->lastError());
 }
 

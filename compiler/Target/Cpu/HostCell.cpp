@@ -63,6 +63,10 @@ public:
     std::lock_guard lock(mutex);
     return error;
   }
+  bool isTooLong() const override {
+    std::lock_guard lock(mutex);
+    return tooLong;
+  }
 
 private:
   const char* text(StringRef string);
@@ -105,6 +109,7 @@ private:
   std::map<std::tuple<uint32_t, uint32_t, bool>, rnn_shoot_fn> compiled;
   double seconds = 0;
   std::string error;
+  bool tooLong = false;
 };
 
 } // namespace
@@ -352,7 +357,13 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
   Expected<void*> address = jit->compile(*built, name);
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!address) {
-    error = llvm::toString(address.takeError());
+    llvm::handleAllErrors(
+        address.takeError(),
+        [&](const llvm::StringError& known) {
+          error = known.getMessage();
+          tooLong = known.convertToErrorCode() == std::errc::value_too_large;
+        },
+        [&](const llvm::ErrorInfoBase& other) { error = other.message(); });
     compiled.erase({system, kernel, jacobian});
     return nullptr;
   }

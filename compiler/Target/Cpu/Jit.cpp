@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -173,15 +174,33 @@ Expected<std::unique_ptr<Jit>> Jit::create(const CpuTarget& target) {
   return built;
 }
 
+static void takeStackSize(const llvm::DiagnosticInfo* info, void* largest) {
+  auto& bytes = *static_cast<uint64_t*>(largest);
+  if (auto* stack = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(info))
+    bytes = std::max(bytes, stack->getStackSize());
+}
+
 /// Code without optimisation. It computes the same bits: nothing may be contracted or reordered at
-/// any level.
+/// any level. What a long step keeps for later stands on the stack.
 llvm::Error Jit::addQuickly(llvm::Module& module) {
+  constexpr uint64_t kStack = 4 << 20; // half of what threads have
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr("warn-stack-size", std::to_string(kStack));
+  uint64_t largest = 0;
+  module.getContext().setDiagnosticHandlerCallBack(takeStackSize, &largest);
   auto quick = createMachine(target, llvm::CodeGenOptLevel::None);
   if (!quick)
     return quick.takeError();
   auto object = llvm::orc::SimpleCompiler(**quick)(module);
   if (!object)
     return object.takeError();
+  if (largest > kStack)
+    return llvm::createStringError(std::errc::value_too_large,
+                                   "a step is too long: what it keeps for later takes %llu MiB of "
+                                   "a thread's stack, and %llu are there",
+                                   static_cast<unsigned long long>(largest >> 20),
+                                   static_cast<unsigned long long>(kStack >> 20));
   return jit->addObjectFile(std::move(*object));
 }
 

@@ -47,6 +47,8 @@ public:
   virtual int64_t compiledKernels() const = 0;
   /// Why the last `resolve` failed; empty where none did.
   virtual std::string lastError() const = 0;
+  /// Whether it failed because a step of the cell is too long to be compiled.
+  virtual bool isTooLong() const = 0;
 };
 
 /// `cell` empty: the module's first. `arch` as --arch; empty for this machine.
