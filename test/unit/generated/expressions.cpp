@@ -338,7 +338,12 @@ ExprPtr Expressions::matmul(const Shape& shape, int depth) {
   ExprPtr b = exact(right, depth - 1);
   if (!mayContract(dim, makeMatmul(a, b)))
     return exact(shape, depth - 1);
-  return makeMatmul(a, b);
+  if (arguments || !random.chance(0.3))
+    return makeMatmul(a, b);
+  // A bias, which starts the sums of a product that leaves the recurrence.
+  Decl bias{"p" + std::to_string(program.params.size() + 1), shape, 0, false};
+  program.params.push_back(bias);
+  return makeSign("+", makeMatmul(a, b), makeName(bias.name, shape));
 }
 
 ExprPtr Expressions::call(const Shape& shape, int depth) {

@@ -97,7 +97,10 @@ void Generator::chooseDims() {
   // A dim that is no axis of a state, and may be summed over.
   if (known("k") && std::find(base.begin(), base.end(), "k") == base.end())
     expressions.contracted.insert("k");
-  if (random.chance(0.12))
+  // Beside another axis of size 1 it would be a question of order whose name an axis has.
+  bool hasOne = std::any_of(program.dims.begin(), program.dims.end(),
+                            [](const Dim& d) { return d.fixed && d.size == 1; });
+  if (random.chance(0.12) && !hasOne)
     dim("one", 1, true);
   expressions.parts = random.chance(0.35);
   if (kind != Kind::Dense && random.chance(0.25)) { // of inputs and params alone
