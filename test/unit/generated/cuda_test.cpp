@@ -88,6 +88,12 @@ bool CudaTrial::emit() {
   options.chunks = way.chunks ? std::min<int64_t>(way.chunks, 5) : 4;
   options.staging = way.tiles == RNN_TILES_PARALLEL ? CudaStaging::Registers : CudaStaging::Auto;
   std::optional<CudaUnit> unit = compiled.cuda(*newton, options);
+  while (!unit && options.chunks > 1 &&
+         compiled.failure->text.find("RNN0503") != std::string::npos) {
+    compiled.failure.reset(); // a tile that shared memory has no room for
+    options.chunks /= 2;
+    unit = compiled.cuda(*newton, options);
+  }
   if (!unit) {
     problem = compiled.failure->check + ": " + compiled.failure->text;
     return false;
