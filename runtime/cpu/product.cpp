@@ -14,8 +14,8 @@ namespace {
 // while all columns of the weights pass.
 constexpr int64_t rowBytes = 256 * 1024;
 constexpr int64_t maxTiles = 20;
-constexpr int64_t maxTile = 12 * 32;
 constexpr int64_t maxWidth = 32;
+constexpr int64_t maxTile = 12 * maxWidth;
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -59,6 +59,21 @@ struct Array {
   }
 };
 
+// Where the columns of a tile stand in an array.
+struct ColumnOffsets {
+  int64_t count = 0;
+  int64_t at[maxWidth];
+  // In a row without gaps.
+  bool isContiguous() const {
+    for (int64_t j = 1; j < count; ++j) {
+      if (at[j] != at[0] + j) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
 template <class F>
 class Runner {
 public:
@@ -79,15 +94,15 @@ private:
     return (rows_ + each - 1) / each;
   }
   int64_t headOffset(const Array& array, int64_t head) const;
-  void columnOffsets(const ProductPart& part, const Array& array, int64_t end, int64_t first,
-                     int64_t count, int64_t* to) const;
+  ColumnOffsets columnOffsets(const ProductPart& part, const Array& array, int64_t end,
+                              int64_t first) const;
   void packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const;
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
-  void storeTile(const ProductPart& part, const Array& result, int64_t head, int64_t row,
-                 int64_t rows, int64_t column, int64_t columns, const F* tile) const;
+  void storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
+                 const ColumnOffsets& columns, bool isPlain, const F* tile) const;
   // A row is a batch element, a step, and an index along the sequence's own axis.
   int64_t rowOffset(const Array& array, int64_t row, int64_t ownStride, int64_t back) const {
     const int64_t own = row % product_.rows, step = row / product_.rows;
@@ -113,36 +128,38 @@ int64_t Runner<F>::headOffset(const Array& array, int64_t head) const {
   return offset;
 }
 
-// Where `count` columns from `first` on stand in an array whose column axes end in front of axis
-// `end`. Axes that it lacks in front are broadcast.
+// A tile's columns from `first` on, in an array whose column axes end in front of axis `end`. Axes
+// that it lacks in front are broadcast.
 template <class F>
-void Runner<F>::columnOffsets(const ProductPart& part, const Array& array, int64_t end,
-                              int64_t first, int64_t count, int64_t* to) const {
+ColumnOffsets Runner<F>::columnOffsets(const ProductPart& part, const Array& array, int64_t end,
+                                       int64_t first) const {
   const int64_t* sizes =
       call_.plan.tensorSizes[part.desc->weight].data() + product_.weightColumn + part.columnAxes;
-  for (int64_t j = 0; j < count; ++j) {
+  ColumnOffsets offsets;
+  offsets.count = std::min(kernel_.nr, part.columns - first);
+  for (int64_t j = 0; j < offsets.count; ++j) {
     int64_t column = first + j;
-    to[j] = 0;
+    offsets.at[j] = 0;
     for (int64_t a = 1; a <= std::min<int64_t>(part.columnAxes, end); ++a) {
-      to[j] += column % sizes[-a] * array.dims[end - a];
+      offsets.at[j] += column % sizes[-a] * array.dims[end - a];
       column /= sizes[-a];
     }
   }
+  return offsets;
 }
 
 // [contracted][nr], zeros beyond the last column.
 template <class F>
 void Runner<F>::packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const {
   const Array weight(call_, part.desc->weight);
-  const int64_t nr = kernel_.nr, first = panel * nr;
-  const int64_t columns = std::min(nr, part.columns - first);
+  const int64_t nr = kernel_.nr;
   const int64_t down = weight.dims[part.contracted];
   const int64_t base = headOffset(weight, head);
-  int64_t along[maxWidth];
-  columnOffsets(part, weight, product_.weightColumn + part.columnAxes, first, columns, along);
+  const ColumnOffsets columns =
+      columnOffsets(part, weight, product_.weightColumn + part.columnAxes, panel * nr);
   for (int64_t k = 0; k < product_.contracted; ++k) {
     for (int64_t j = 0; j < nr; ++j) {
-      to[k * nr + j] = j < columns ? weight.load<F>(base + k * down + along[j]) : F(0);
+      to[k * nr + j] = j < columns.count ? weight.load<F>(base + k * down + columns.at[j]) : F(0);
     }
   }
 }
@@ -211,37 +228,30 @@ void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column,
     }
     head /= sizes[a];
   }
-  const int64_t columns = std::min(nr, part.columns - column);
-  int64_t along[maxWidth];
-  columnOffsets(part, bias, bias.rank, column, columns, along);
-  for (int64_t j = 0; j < columns; ++j) {
-    tile[j] = bias.load<F>(base + along[j]);
+  const ColumnOffsets columns = columnOffsets(part, bias, bias.rank, column);
+  for (int64_t j = 0; j < columns.count; ++j) {
+    tile[j] = bias.load<F>(base + columns.at[j]);
   }
   for (int64_t i = 1; i < mr; ++i) {
     std::copy(tile, tile + nr, tile + i * nr);
   }
 }
 
+// `isPlain`: the columns are neighbours, and of type F.
 template <class F>
-void Runner<F>::storeTile(const ProductPart& part, const Array& result, int64_t head, int64_t row,
-                          int64_t rows, int64_t column, int64_t columns, const F* tile) const {
+void Runner<F>::storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
+                          const ColumnOffsets& columns, bool isPlain, const F* tile) const {
   const int64_t own = product_.hasRow ? result.dims[product_.resultRow] : 0;
   const int64_t base = headOffset(result, head);
-  int64_t along[maxWidth];
-  columnOffsets(part, result, product_.resultColumn + part.columnAxes, column, columns, along);
-  bool isPlain = result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
-  for (int64_t j = 1; j < columns; ++j) {
-    isPlain &= along[j] == along[0] + j;
-  }
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t at = base + rowOffset(result, row + i, own, 0);
     const F* from = tile + i * kernel_.nr;
     if (isPlain) {
-      std::copy(from, from + columns, reinterpret_cast<F*>(result.data) + at + along[0]);
+      std::copy(from, from + columns.count, reinterpret_cast<F*>(result.data) + at + columns.at[0]);
       continue;
     }
-    for (int64_t j = 0; j < columns; ++j) {
-      storeElement(result.data + (at + along[j]) * elementSize(result.dtype), result.dtype,
+    for (int64_t j = 0; j < columns.count; ++j) {
+      storeElement(result.data + (at + columns.at[j]) * elementSize(result.dtype), result.dtype,
                    from[j]);
     }
   }
@@ -255,14 +265,17 @@ void Runner<F>::multiply(const ProductPart& part, int64_t head, int64_t first, i
     return; // nobody wants it
   }
   const int64_t mr = kernel_.mr, nr = kernel_.nr, contracted = product_.contracted;
+  const bool isOwnType = result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
   alignas(64) F start[maxTile], tile[maxTile];
   for (int64_t column = 0; column < part.columns; column += nr) {
     startTile(part, head, column, start);
+    const ColumnOffsets columns =
+        columnOffsets(part, result, product_.resultColumn + part.columnAxes, column);
+    const bool isPlain = isOwnType && columns.isContiguous();
     for (int64_t row = 0; row < count; row += mr) {
       std::copy(start, start + mr * nr, tile);
       kernel_.run(contracted, rows + row * contracted, weights + column * contracted, tile);
-      storeTile(part, result, head, first + row, std::min(mr, count - row), column,
-                std::min(nr, part.columns - column), tile);
+      storeTile(result, head, first + row, std::min(mr, count - row), columns, isPlain, tile);
     }
   }
 }
