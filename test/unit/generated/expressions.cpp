@@ -94,15 +94,21 @@ ExprPtr Expressions::stateless(const Shape& shape, int depth) {
   return result;
 }
 
+ExprPtr Expressions::newParam(const Shape& shape) {
+  std::string name = "p" + std::to_string(program.params.size() + 1);
+  program.params.push_back({name, shape, 0, false});
+  return makeName(name, shape);
+}
+
 /// A new input or param.
 ExprPtr Expressions::declared(const Shape& shape) {
-  bool input = random.chance(0.5);
-  std::vector<Decl>& decls = input ? program.inputs : program.params;
-  Decl decl{(input ? "x" : "p") + std::to_string(decls.size() + 1), shape, 0, false};
-  if (input && random.chance(0.3))
-    decl.fill = number(-1, 1);
-  decls.push_back(decl);
-  return input ? makeAt(decl.name, 0, shape) : makeName(decl.name, shape);
+  if (!random.chance(0.5))
+    return newParam(shape);
+  Decl input{"x" + std::to_string(program.inputs.size() + 1), shape, 0, false};
+  if (random.chance(0.3))
+    input.fill = number(-1, 1);
+  program.inputs.push_back(input);
+  return makeAt(input.name, 0, shape);
 }
 
 ExprPtr Expressions::leaf(const Shape& shape) {
@@ -341,9 +347,7 @@ ExprPtr Expressions::matmul(const Shape& shape, int depth) {
   if (arguments || !random.chance(0.3))
     return makeMatmul(a, b);
   // A bias, which starts the sums of a product that leaves the recurrence.
-  Decl bias{"p" + std::to_string(program.params.size() + 1), shape, 0, false};
-  program.params.push_back(bias);
-  return makeSign("+", makeMatmul(a, b), makeName(bias.name, shape));
+  return makeSign("+", makeMatmul(a, b), newParam(shape));
 }
 
 ExprPtr Expressions::call(const Shape& shape, int depth) {

@@ -47,6 +47,7 @@ public:
 
 private:
   ExprPtr leaf(const Shape& shape);
+  ExprPtr newParam(const Shape& shape);
   ExprPtr declared(const Shape& shape);
   ExprPtr positive(ExprPtr expr);
   ExprPtr unary(const Shape& shape, int depth);
