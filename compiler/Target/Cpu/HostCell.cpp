@@ -363,7 +363,10 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
           error = known.getMessage();
           tooLong = known.convertToErrorCode() == std::errc::value_too_large;
         },
-        [&](const llvm::ErrorInfoBase& other) { error = other.message(); });
+        [&](const llvm::ErrorInfoBase& other) {
+          error = other.message();
+          tooLong = false;
+        });
     compiled.erase({system, kernel, jacobian});
     return nullptr;
   }
