@@ -20,6 +20,16 @@ struct Equations {
   newton::PhaseAttr phase() const;
 };
 
+/// What becomes one system, of scalars or dense.
+struct SystemSource {
+  const Equations& equations;
+  const StateGroup& group;
+  const LaneAxes& axes;
+  mlir::Type compute;
+  rnn::CellOp cell = equations.cell;
+  mlir::Block& step = *equations.body;
+};
+
 /// The tensors of the cell, in the order of the file.
 void declareTensors(rnn::CellOp cell, mlir::Block& into);
 

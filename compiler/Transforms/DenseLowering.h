@@ -53,12 +53,11 @@ struct Frame {
   llvm::SmallVector<mlir::Value> places;
 };
 
-class DenseLowering {
+class DenseLowering : SystemSource {
 public:
   DenseLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
                 mlir::Type compute)
-      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
-        compute(compute), b(cell.getContext()), loc(cell.getLoc()) {}
+      : SystemSource{equations, group, axes, compute}, b(cell.getContext()), loc(cell.getLoc()) {}
 
   mlir::LogicalResult lower(mlir::Block& into);
 
@@ -98,12 +97,6 @@ private:
   mlir::Value read(mlir::Value value, const Frame& own);
   void write(const Array& to, const Frame& frame, mlir::Value value);
 
-  const Equations& equations;
-  rnn::CellOp cell;
-  mlir::Block& step;
-  const StateGroup& group;
-  const LaneAxes& axes;
-  mlir::Type compute;
   mlir::OpBuilder b;
   mlir::Location loc;
 

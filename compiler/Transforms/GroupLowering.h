@@ -24,12 +24,11 @@ constexpr int64_t kMaxUnknowns = 16;
 /// The error for an implicit step in too large a block; -1: of a size that the caller binds.
 mlir::LogicalResult emitTooManyUnknowns(mlir::Location loc, int64_t count);
 
-class GroupLowering {
+class GroupLowering : SystemSource {
 public:
   GroupLowering(const Equations& equations, const StateGroup& group, const LaneAxes& axes,
                 mlir::Type compute, int64_t limit)
-      : equations(equations), cell(equations.cell), step(*equations.body), group(group), axes(axes),
-        compute(compute), limit(limit), context(cell.getContext()) {}
+      : SystemSource{equations, group, axes, compute}, limit(limit), context(cell.getContext()) {}
 
   /// Builds the system at the end of `into`; failure after a diagnostic, or with `needsLoops`.
   mlir::LogicalResult lower(mlir::Block& into);
@@ -69,12 +68,6 @@ private:
   mlir::Value element(mlir::OpBuilder& builder, const Element& from);
   mlir::Location nameElement(mlir::Location loc, const Index& index);
 
-  const Equations& equations;
-  rnn::CellOp cell;
-  mlir::Block& step;
-  const StateGroup& group;
-  const LaneAxes& axes;
-  mlir::Type compute;
   int64_t limit;
   mlir::MLIRContext* context;
 
