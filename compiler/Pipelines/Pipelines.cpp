@@ -2,6 +2,7 @@
 
 #include "Newton/Derivatives.h"
 #include "Transforms/Passes.h"
+#include "Transforms/Simplify.h"
 #include "rnnc/Compiler.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,7 +51,7 @@ bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   addArrayPasses(passes);
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
   passes.nest<newton::CellOp>().addPass(createDeriveTrial());
-  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCanonicalizerPass(rewriteConfig()));
   passes.addPass(createCSEPass());
   OpPassManager& cell = passes.nest<newton::CellOp>();
   if (options.fma) // before the derivatives, so that the step is one and the same beside them

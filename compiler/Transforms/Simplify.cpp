@@ -7,9 +7,28 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
+
+namespace {
+/// Of several places the first, which is that of the operation that the pattern was for. Its name
+/// goes: of the operations that a pattern makes only one is what the user named.
+struct OnePlace : RewriterBase::Listener {
+  void notifyOperationInserted(Operation* op, OpBuilder::InsertPoint) override {
+    auto fused = dyn_cast<FusedLoc>(op->getLoc());
+    if (!fused)
+      return;
+    Location first = fused.getLocations().front();
+    auto named = dyn_cast<NameLoc>(first);
+    op->setLoc(named ? named.getChildLoc() : first);
+  }
+};
+} // namespace
+
+GreedyRewriteConfig rnnc::rewriteConfig() {
+  static OnePlace onePlace; // has no state
+  return GreedyRewriteConfig().setListener(&onePlace);
+}
 
 LogicalResult rnnc::simplifyRegion(Operation* op, Region& region) {
   MLIRContext* context = op->getContext();
@@ -20,8 +39,7 @@ LogicalResult rnnc::simplifyRegion(Operation* op, Region& region) {
     if (isa<arith::ArithDialect, math::MathDialect>(name.getDialect()))
       name.getCanonicalizationPatterns(patterns, context);
   // There are no branches to clean up, and looking for them costs as much as the patterns.
-  auto config =
-      GreedyRewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  auto config = rewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   if (failed(applyPatternsGreedily(region, std::move(patterns), config)))
     return failure();
   IRRewriter rewriter(context);
