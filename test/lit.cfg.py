@@ -31,3 +31,8 @@ if nvrtc["found"]:
 if os.environ.get("RNN_SOAK") == "1":
     config.available_features.add("soak")
     config.environment["RNN_SOAK"] = "1"
+
+# Sanitizers reserve terabytes of addresses and take their time.
+if config.rnn_sanitize:
+    config.available_features.add("sanitized")
+    config.environment["RNN_SANITIZED"] = "1"
