@@ -131,13 +131,11 @@ private:
     valueState[result] = valueState[dependent.front()];
     for (OpOperand& operand : op->getOpOperands())
       joinOperand(operand, to);
-    // What stands at a place of a cut or a joint is known for a fixed place only.
-    if (auto slice = dyn_cast<SliceOp>(op); slice && !slice.getDrop())
-      couple(to + slice.getAxis(), op);
-    if (auto concat = dyn_cast<ConcatOp>(op))
-      couple(to + concat.getAxis(), op);
   }
 
+  /// An axis that no axis of the result runs with is contracted, cut, joined or stretched: it
+  /// couples. (What a cut or a joint puts in its place needs nothing: a lane axis is one that every
+  /// state has, also the one that was cut.)
   void joinOperand(OpOperand& operand, unsigned to) {
     auto from = valueFirst.find(operand.get());
     if (from == valueFirst.end())
