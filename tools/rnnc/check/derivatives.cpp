@@ -42,9 +42,10 @@ void Comparison::compareEntry(newton::SystemOp op, uint32_t row, uint32_t column
   for (uint32_t i = 0; i < width; ++i) {
     std::optional<double> expected = numeric[i].value(); // none at a jump
     if (!derived) {
-      // Where a search begins shows in the last bits of what it finds.
-      double slack = op.hasImplicit() ? 1e-9 : 0;
-      if (expected && std::fabs(*expected) > slack)
+      // In the last bits a state shows that the equation is free of: as in (a + s) - s, or where a
+      // search begins.
+      constexpr double kSlack = 1e-9;
+      if (expected && std::fabs(*expected) > kSlack)
         fail(0, *expected);
       continue;
     }

@@ -14,11 +14,14 @@ constexpr double kDerivativeTolerance = 1e-6;
 
 /// Two differences of different width, each with an error of fourth order. Where they disagree a
 /// kink or a jump lies between the points, or the function bends too sharply: then there is nothing
-/// to compare with.
+/// to compare with. Nor where the function is so large that a difference drowns in its last bits.
 struct Measured {
   double wide = 0, narrow = 0;
+  double noise = 0; ///< what the rounding of the function's values makes of the narrow one
   std::optional<double> value() const {
-    if (!std::isfinite(narrow) || distance(wide, narrow) > 0.1 * kDerivativeTolerance)
+    constexpr double kMost = 0.1 * kDerivativeTolerance;
+    if (!std::isfinite(narrow) || distance(wide, narrow) > kMost ||
+        !(noise <= kMost * (1 + std::fabs(narrow))))
       return std::nullopt;
     return narrow;
   }

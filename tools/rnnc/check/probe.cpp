@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 using namespace rnnc;
@@ -113,9 +115,13 @@ std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column
   for (bool isWide : {true, false}) {
     double h = isWide ? kWide : kNarrow;
     auto up = moved(h), down = moved(-h), up2 = moved(2 * h), down2 = moved(-2 * h);
-    for (size_t i = 0; i < result.size(); ++i)
+    for (size_t i = 0; i < result.size(); ++i) {
       (isWide ? result[i].wide : result[i].narrow) =
           fourthOrder(up[i], down[i], up2[i], down2[i], h);
+      double size = std::max(
+          {std::fabs(up[i]), std::fabs(down[i]), std::fabs(up2[i]), std::fabs(down2[i])});
+      result[i].noise = 2 * std::numeric_limits<double>::epsilon() * size / h;
+    }
   }
   return result;
 }
