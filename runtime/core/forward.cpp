@@ -11,17 +11,12 @@ rnn_status rnn_forward(const rnn_plan* plan, const rnn_tensor* args, void* works
     if (!plan) {
       invalid("rnn_forward: argument `plan` is null");
     }
-    if (!workspace) {
-      invalid("rnn_forward: argument `workspace` is null; rnn_plan_sizes tells how many bytes it "
-              "needs");
-    }
-    if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0) {
-      invalid("rnn_forward: argument `workspace` is not aligned to 64 bytes");
-    }
+    checkWorkspace(*plan->state, workspace, "rnn_forward");
     if (stream) {
       invalid("rnn_forward: argument `stream` must be null on the CPU");
     }
-    checkArgs(*plan->state, args, workspace);
+    checkArgs(*plan->state, args, {workspace, plan->state->workspaceBytes}, ArgUse::Whole,
+              "rnn_forward");
     return cpu::forward(*plan->state, args, workspace);
   });
 }

@@ -5,6 +5,7 @@
 #include "core/status.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
+#include "cpu/stream.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -132,7 +133,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
          plan.compute == RNN_F32 ? "f32" : "f64");
   }
   r.cost = desc.cost;
-  r.cores = std::max(1u, std::thread::hardware_concurrency());
+  r.cores = plan.isStep ? 1 : std::max(1u, std::thread::hardware_concurrency());
   if (!options) {
     r.schedule = RNN_SCHEDULE_SEQUENTIAL;
     return r;
@@ -238,13 +239,11 @@ void describe(Plan& plan) {
   info.seconds_parallel = system.secondsParallel;
 }
 
-} // namespace
-
-std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
-                                     const rnn_plan_options& options) {
-  checkOptions(options);
+std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_plan_options& options,
+                              bool isStep) {
   auto plan = std::make_shared<Plan>();
   plan->module = std::move(module);
+  plan->isStep = isStep;
   const rnn_module_table& table = plan->table();
   plan->batch = options.batch;
   plan->time = options.time;
@@ -276,6 +275,32 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   plan->arena = plan->module->context->arena(options.threads);
   plan->workspaceBytes = cpu::workspaceBytes(*plan);
   describe(*plan);
+  return plan;
+}
+
+// The step of a streaming plan: the same cell and shape, whatever the schedule was to be.
+rnn_plan_options stepOptions(rnn_plan_options options) {
+  options.time = 1;
+  options.schedule = RNN_SCHEDULE_SEQUENTIAL;
+  options.vector = RNN_VECTOR_AUTO;
+  options.tiles = RNN_TILES_AUTO;
+  options.chunk = options.chunks = 0;
+  options.threads = 1;
+  return options;
+}
+
+} // namespace
+
+std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
+                                     const rnn_plan_options& options) {
+  checkOptions(options);
+  std::shared_ptr<Plan> plan = makeOne(module, options, false);
+  if (options.streaming) {
+    std::shared_ptr<Plan> step = makeOne(std::move(module), stepOptions(options), true);
+    step->stream = plan->stream = layoutStream(*plan);
+    plan->step = std::move(step);
+    plan->stateBytes = cpu::stateBytes(*plan);
+  }
   return plan;
 }
 
@@ -318,12 +343,12 @@ rnn_status rnn_plan_sizes(const rnn_plan* plan, size_t* workspace, size_t* reser
     if (workspace) {
       *workspace = plan->state->workspaceBytes;
     }
-    // Nothing is saved for a backward pass, and there is no streaming step yet.
+    // Nothing is saved for a backward pass yet.
     if (reserve) {
       *reserve = 0;
     }
     if (state) {
-      *state = 0;
+      *state = plan->state->stateBytes;
     }
     return RNN_OK;
   });

@@ -4,6 +4,7 @@
 #include "core/dense.hpp"
 #include "core/module.hpp"
 #include "core/schedule.hpp"
+#include "core/stream.hpp"
 
 #include <memory>
 #include <vector>
@@ -92,6 +93,12 @@ struct Plan {
   std::shared_ptr<tbb::task_arena> arena;
   size_t workspaceBytes = 0;
   rnn_plan_info info{};
+  /// Of a streaming plan: the same for a single step on the calling thread, which is what a state
+  /// is laid out for, and where a stream's numbers are.
+  std::shared_ptr<const Plan> step;
+  StreamLayout stream;
+  bool isStep = false; ///< this is such a plan: what follows from the params stays in the workspace
+  size_t stateBytes = 0;
 
   const rnn_module_table& table() const { return *module->table; }
 };

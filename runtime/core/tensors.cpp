@@ -123,25 +123,46 @@ void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) 
 
 } // namespace
 
-void checkArgs(const Plan& plan, const rnn_tensor* args, const void* workspace) {
-  const size_t count = plan.module->args.size();
-  if (count && !args) {
-    invalid("rnn_forward: argument `args` is null");
+void checkArgs(const Plan& plan, const rnn_tensor* args, Memory own, ArgUse use,
+               const char* function) {
+  const std::vector<rnn_arg_desc>& kinds = plan.module->args;
+  if (!kinds.empty() && !args) {
+    invalid("{}: argument `args` is null", function);
   }
   Footprint work;
   work.elementSize = 1;
-  work.base = work.low = reinterpret_cast<intptr_t>(workspace);
-  work.high = work.low + static_cast<intptr_t>(plan.workspaceBytes);
-  for (size_t i = 0; i < count; ++i) {
+  work.base = work.low = reinterpret_cast<intptr_t>(own.data);
+  work.high = work.low + static_cast<intptr_t>(own.bytes);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const bool isInitial = kinds[i].kind == RNN_ARG_INITIAL;
+    if (use == ArgUse::Begin && !isInitial && kinds[i].kind != RNN_ARG_PARAM) {
+      continue;
+    }
+    if (use == ArgUse::GoOn && isInitial && args[i].data) {
+      invalid("{}: the sequence has begun, and goes on from `state`; give no data here, or begin "
+              "anew with rnn_state_init",
+              argName(*plan.module, i));
+    }
     Footprint footprint;
     if (checkOne(plan, i, args[i], footprint) && !areApart(footprint, work)) {
-      invalid("{}: overlaps the workspace", argName(*plan.module, i));
+      invalid("{}: overlaps the {}", argName(*plan.module, i),
+              use == ArgUse::Whole ? "workspace" : "state or the workspace");
     }
   }
-  for (size_t i = 0; i < count; ++i) {
-    if (isResult(plan.module->args[i])) {
+  for (size_t i = 0; i < kinds.size() && use != ArgUse::Begin; ++i) {
+    if (isResult(kinds[i])) {
       checkResultIsApart(plan, i, args);
     }
+  }
+}
+
+void checkWorkspace(const Plan& plan, const void* workspace, const char* function) {
+  if (!workspace) {
+    invalid("{}: argument `workspace` is null; rnn_plan_sizes tells how many bytes it needs ({})",
+            function, plan.workspaceBytes);
+  }
+  if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0) {
+    invalid("{}: argument `workspace` is not aligned to 64 bytes", function);
   }
 }
 

@@ -5,8 +5,25 @@
 
 namespace rnnc::runtime {
 
+/// Memory of the caller's that a call uses beside the arguments.
+struct Memory {
+  const void* data;
+  size_t bytes;
+};
+
+/// Which arguments a call looks at.
+enum class ArgUse {
+  Whole, ///< all: a whole sequence
+  Begin, ///< params and initial states: where a stream begins
+  GoOn,  ///< all but initial states, which must be absent: a part of a stream
+};
+
 /// Throws where an argument does not fit the plan, or a result overlaps anything else. Afterwards a
-/// tensor is absent (null, or without elements) or exactly what the plan says.
-void checkArgs(const Plan& plan, const rnn_tensor* args, const void* workspace);
+/// tensor that the call looks at is absent (null, or without elements) or exactly what the plan
+/// says.
+void checkArgs(const Plan& plan, const rnn_tensor* args, Memory own, ArgUse use,
+               const char* function);
+
+void checkWorkspace(const Plan& plan, const void* workspace, const char* function);
 
 } // namespace rnnc::runtime

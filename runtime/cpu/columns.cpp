@@ -32,20 +32,22 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   shared_ = carver.take<const void*>(system.dense ? system.dense->shared.size() : 0);
   denseScratch_ = carver.take<F>(
       system.dense ? checkedProduct(system.dense->scratch, maxWidth, "the workspace") : 0);
-  auto sequence = [&](Sequence* place) {
+  auto sequence = [&](Sequence* place, bool isDelayed) {
     int64_t* offset = carver.take<int64_t>(maxWidth);
+    int64_t* historyOffset = carver.take<int64_t>(isDelayed ? maxWidth : 0);
     F* stage = carver.take<F>(checkedProduct(rows, maxWidth, "the workspace"));
     if (place) {
       std::construct_at(place);
       place->offset = offset;
+      place->historyOffset = historyOffset;
       place->rows = stage;
     }
   };
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
-    sequence(inputs_ ? inputs_ + i : nullptr);
+    sequence(inputs_ ? inputs_ + i : nullptr, desc_.input_slots[i].back > 0);
   }
   for (int64_t i = 0; i < results; ++i) {
-    sequence(results_ ? results_ + i : nullptr);
+    sequence(results_ ? results_ + i : nullptr, false);
   }
 }
 
@@ -135,6 +137,17 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
   sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
   offsets(slot, strides.dims, strides.batch, sequence.offset);
+  if (slot.back > 0) {
+    sequence.history = call.history<F>(slot.tensor);
+    int64_t rowMajor[RNN_MAX_RANK], stride = 1;
+    const std::vector<int64_t>& sizes = call.plan.tensorSizes[slot.tensor];
+    for (size_t a = sizes.size(); a-- > 0;) {
+      rowMajor[a] = stride;
+      stride *= sizes[a];
+    }
+    offsets(slot, rowMajor, sequence.history.steps * sequence.history.elements,
+            sequence.historyOffset);
+  }
   // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
   // their rows are the lane's steps.
   bool together = valid_ == width_ && elementSize(tensor.dtype) == int64_t(sizeof(F));
@@ -155,9 +168,22 @@ void Columns<F>::bindParams(const Call& call) {
   }
 }
 
+/// Where the stream keeps a state of the first lane; the others follow.
+template <class F>
+F* Columns<F>::streamed(uint32_t state) const {
+  return call_->stream->numbers<F>() + call_->plan.stream.states[system_.index] +
+         state * system_.lanes + firstLane_;
+}
+
 template <class F>
 void Columns<F>::initialState(F* state) {
   for (uint32_t i = 0; i < desc_.states; ++i) {
+    if (call_->stream && !call_->stream->isNew) {
+      for (int64_t j = 0; j < width_; ++j) {
+        state[i * width_ + j] = streamed(i)[std::min(j, valid_ - 1)];
+      }
+      continue;
+    }
     const rnn_slot& slot = desc_.state_slots[i];
     const int arg = call_->plan.module->tensorArgs[slot.tensor].initial;
     const rnn_tensor& tensor = call_->args[arg];
@@ -202,6 +228,9 @@ void Columns<F>::startFromParam(const rnn_slot& slot, uint32_t param, F* to) {
 template <class F>
 void Columns<F>::finalState(const F* state) {
   for (uint32_t i = 0; i < desc_.states; ++i) {
+    if (call_->stream) {
+      std::copy_n(state + i * width_, valid_, streamed(i));
+    }
     const rnn_slot& slot = desc_.state_slots[i];
     const rnn_tensor& tensor = call_->args[call_->plan.module->tensorArgs[slot.tensor].final];
     if (!tensor.data) {
@@ -263,7 +292,14 @@ void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
     filled = std::clamp<int64_t>(-first(j), 0, filled);
   }
   F* rows = input.rows + row * width_;
-  std::fill(rows, rows + filled * width_, input.before);
+  if (!input.history.data) {
+    std::fill(rows, rows + filled * width_, input.before);
+  }
+  for (int64_t j = 0; input.history.data && j < width_; ++j) {
+    for (int64_t r = 0; r < filled; ++r) {
+      rows[r * width_ + j] = earlier(input, j, first(j) + r);
+    }
+  }
   if (filled == steps) {
     return;
   }
@@ -279,8 +315,8 @@ void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
   for (int64_t j = 0; j < width_; ++j) {
     const int64_t time = first(j) + filled;
     for (int64_t r = 0; time < 0 && r < steps; ++r) {
-      rows[r * width_ + j] =
-          time + r < 0 ? input.before : loadElement<F>(address(j, time + r), input.dtype);
+      rows[r * width_ + j] = time + r < 0 ? earlier(input, j, time + r)
+                                          : loadElement<F>(address(j, time + r), input.dtype);
     }
   }
 }

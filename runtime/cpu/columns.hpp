@@ -14,12 +14,49 @@
 
 namespace rnnc::runtime::cpu {
 
+/// A streaming state during a call.
+struct Stream {
+  StreamHeader* header;
+  bool isNew; ///< it is being begun: its states come from the arguments
+
+  /// As plan.stream says.
+  template <class F>
+  F* numbers() const {
+    return reinterpret_cast<F*>(header + 1);
+  }
+};
+
+/// What a delayed input reads before the first step of a call that goes on with a stream.
+template <class F>
+struct History {
+  const F* data = nullptr; ///< null: there is none
+  int64_t steps = 0, elements = 0, time = 0;
+
+  /// Row-major elements of batch element 0 at step `time` < 0 of the call; those of the others are
+  /// steps * elements further each.
+  const F* at(int64_t step) const {
+    const int64_t place = (time + step) % steps;
+    return data + (place < 0 ? place + steps : place) * elements;
+  }
+};
+
 struct Call {
   const Plan& plan;
   const rnn_tensor* args;
   const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
   const void* packed;        ///< numbers of the compute type: the shared params of dense systems
   Progress progress;
+  const Stream* stream; ///< null: a whole sequence
+
+  template <class F>
+  History<F> history(uint32_t tensor) const {
+    const StreamLayout& layout = plan.stream;
+    if (!stream || layout.steps[tensor] == 0) {
+      return {};
+    }
+    return {stream->numbers<F>() + layout.history[tensor], layout.steps[tensor],
+            layout.elements[tensor], stream->header->time};
+  }
 };
 
 template <class F>
@@ -77,8 +114,10 @@ private:
   struct Sequence {
     char* data = nullptr; ///< null: nobody wants this result
     rnn_dtype dtype = RNN_F32;
-    int64_t back = 0; ///< of an input: row r is the element of so many steps earlier
-    F before = 0;     ///< what a delayed input reads before time 0
+    int64_t back = 0;   ///< of an input: row r is the element of so many steps earlier
+    F before = 0;       ///< what a delayed input reads before time 0
+    History<F> history; ///< where there is one, instead
+    int64_t* historyOffset = nullptr; ///< [width] elements, in it; of a delayed input alone
     int64_t timeStride = 0;
     int64_t* offset = nullptr; ///< [width] elements, of a column's lane at time 0
     bool inPlace = false;
@@ -97,6 +136,10 @@ private:
     return input.inPlace && time_ + row >= input.back;
   }
   void stage(const Sequence& input, int64_t row, int64_t steps);
+  F earlier(const Sequence& input, int64_t column, int64_t time) const {
+    return input.history.data ? input.history.at(time)[input.historyOffset[column]] : input.before;
+  }
+  F* streamed(uint32_t state) const;
   void run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
            int64_t* unsolved, bool keepResults);
 

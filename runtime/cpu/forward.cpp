@@ -2,11 +2,9 @@
 
 #include "core/report.hpp"
 #include "cpu/map.hpp"
-#include "cpu/packing.hpp"
 #include "cpu/product.hpp"
-#include "cpu/sequences.hpp"
 #include "cpu/threads.hpp"
-#include "cpu/tiles_parallel.hpp"
+#include "cpu/workspace.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -17,50 +15,6 @@ namespace {
 bool isOneByOne(const SystemPlan& system) {
   return !system.tilesInParallel() || system.tileCount == 0;
 }
-
-// [report][tallies][packed params][tensors that no caller gives][what tiles in parallel keep, or a
-// product's weights][slices of the threads]
-template <class F>
-struct Workspace {
-  ReportHeader* header;
-  ThreadSlices threads;
-  F* packed;
-  Sequences<F> sequences;
-  char* shared;
-  int64_t bytes;
-
-  Workspace(const Plan& plan, void* base) : Workspace(plan, Carver(base)) {}
-
-private:
-  Workspace(const Plan& plan, Carver carver)
-      : header(carver.take<ReportHeader>(1)),
-        threads{nullptr, 0, carver.take<Tally>(plan.arena->max_concurrency())},
-        packed(carver.take<F>(plan.packedNumbers)), sequences(plan, carver) {
-    const int concurrency = plan.arena->max_concurrency();
-    int64_t sliceBytes = 0, sharedBytes = 0;
-    for (const SystemPlan& system : plan.systems) {
-      Carver slice(nullptr);
-      GroupSolver<F>(system, slice);
-      sliceBytes = std::max(sliceBytes, slice.used());
-      if (!isOneByOne(system)) {
-        Carver state(nullptr);
-        TilesInParallel<F>(system, state);
-        sharedBytes = std::max(sharedBytes, state.used());
-      }
-    }
-    for (const StagePlan& stage : plan.stages) {
-      const bool isMap = stage.map.desc != nullptr;
-      sliceBytes = std::max(sliceBytes, isMap ? Map<F>::sliceBytes(stage)
-                                              : Product<F>::sliceBytes(stage.product));
-      sharedBytes = std::max(sharedBytes, isMap ? 0 : Product<F>::packedBytes(stage.product));
-    }
-    sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
-    threads.bytes = sliceBytes;
-    shared = carver.take<char>(sharedBytes);
-    threads.base = carver.take<char>(checkedProduct(sliceBytes, concurrency, "the workspace"));
-    bytes = carver.used();
-  }
-};
 
 template <class F>
 void solveGroup(const Call& call, const SystemPlan& system, int64_t group, void* slice,
@@ -123,35 +77,101 @@ std::string unsolvedText(const Plan& plan, const Unsolved& at) {
   return text;
 }
 
-// The stages of a phase, one after the other; each on all threads.
+// The room for a product's weights. Those of a step's plan stay; other products share one.
+template <class F>
+int64_t weightsBytes(const StagePlan& stage) {
+  const int64_t bytes = stage.map.desc ? 0 : Product<F>::packedBytes(stage.product);
+  return checkedSum(bytes, Carver::alignment - 1, "the workspace") / Carver::alignment *
+         Carver::alignment;
+}
+
+// Calls use(stage, weights) for the stages of a phase, one after the other.
+template <class F, class Use>
+void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase, const Use& use) {
+  char* weights = workspace.shared;
+  for (const StagePlan& stage : call.plan.stages) {
+    if (stage.phase == phase) {
+      use(stage, weights);
+    }
+    weights += call.plan.isStep ? weightsBytes<F>(stage) : 0;
+  }
+}
+
+// Each stage on all threads.
 template <class F>
 void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase) {
   const ThreadSlices& threads = workspace.threads;
-  for (const StagePlan& stage : call.plan.stages) {
-    if (stage.phase != phase) {
-      continue;
-    }
+  forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
+    const bool isPacked = call.plan.isStep && phase != RNN_PHASE_CALL;
     if (stage.map.desc) {
-      Map<F>::run(call, stage, workspace.packed, threads.base, threads.bytes);
+      Map<F>::run(call, stage, workspace.packed, isPacked, threads.base, threads.bytes);
     } else {
-      Product<F>::run(call, stage, workspace.shared, threads.base, threads.bytes);
+      Product<F>::run(call, stage, weights, isPacked, threads.base, threads.bytes);
     }
+  });
+}
+
+} // namespace
+
+template <class F>
+Workspace<F>::Workspace(const Plan& plan, Carver& carver)
+    : header(carver.take<ReportHeader>(1)),
+      threads{nullptr, 0, carver.take<Tally>(plan.arena->max_concurrency())},
+      packed(carver.take<F>(plan.packedNumbers)), sequences(plan, carver) {
+  int64_t sliceBytes = 0, sharedBytes = 0;
+  for (const SystemPlan& system : plan.systems) {
+    Carver slice(nullptr);
+    GroupSolver<F>(system, slice);
+    sliceBytes = std::max(sliceBytes, slice.used());
+    if (!isOneByOne(system)) {
+      Carver state(nullptr);
+      TilesInParallel<F>(system, state);
+      sharedBytes = std::max(sharedBytes, state.used());
+    }
+  }
+  for (const StagePlan& stage : plan.stages) {
+    sliceBytes = std::max(sliceBytes, stage.map.desc ? Map<F>::sliceBytes(stage)
+                                                     : Product<F>::sliceBytes(stage.product));
+    sharedBytes = plan.isStep
+                      ? checkedSum(sharedBytes, weightsBytes<F>(stage), "the streaming state")
+                      : std::max(sharedBytes, weightsBytes<F>(stage));
+  }
+  sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
+  threads.bytes = sliceBytes;
+  shared = carver.take<char>(sharedBytes);
+  threads.base =
+      carver.take<char>(checkedProduct(sliceBytes, plan.arena->max_concurrency(), "the workspace"));
+}
+
+template <class F>
+Call Workspace<F>::call(const Plan& plan, const rnn_tensor* args, const Stream* stream) {
+  return {plan, args, sequences.bind(args), packed, Progress(header->progress), stream};
+}
+
+template <class F>
+void prepare(const Call& call, const Workspace<F>& workspace) {
+  runStages<F>(call, workspace, RNN_PHASE_CALL);
+  for (const SystemPlan& system : call.plan.systems) {
+    packShared(call, system, workspace.packed);
+  }
+  for (rnn_phase phase : {RNN_PHASE_BEFORE, RNN_PHASE_AFTER}) {
+    forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
+      if (call.plan.isStep && stage.map.desc) {
+        packShared(call, stage.map, workspace.packed);
+      } else if (call.plan.isStep) {
+        Product<F>::pack(call, stage, weights);
+      }
+    });
   }
 }
 
 template <class F>
-rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
-  Workspace<F> workspace(plan, base);
+void solve(Call& call, Workspace<F>& workspace) {
+  const Plan& plan = call.plan;
   const int concurrency = plan.arena->max_concurrency();
-  Call call{plan, args, workspace.sequences.bind(args), workspace.packed,
-            Progress(workspace.header->progress)};
-  call.progress.begin(totalSteps(plan));
   workspace.header->magic = 0;
-  runStages<F>(call, workspace, RNN_PHASE_CALL);
+  call.progress.begin(totalSteps(plan));
   runStages<F>(call, workspace, RNN_PHASE_BEFORE);
-  for (const SystemPlan& system : plan.systems) {
-    packShared(call, system, workspace.packed);
-  }
   std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
   solveOneByOne<F>(call, workspace.threads);
   for (const SystemPlan& system : plan.systems) {
@@ -161,7 +181,7 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
     }
   }
   runStages<F>(call, workspace, RNN_PHASE_AFTER);
-  workspace.sequences.copyToCaller(args);
+  workspace.sequences.copyToCaller(call.args);
   Tally total;
   for (int slot = 0; slot < concurrency; ++slot) {
     total.add(workspace.threads.tallies[slot]);
@@ -169,29 +189,58 @@ rnn_status solveAll(const Plan& plan, const rnn_tensor* args, void* base) {
   call.progress.end();
   workspace.header->report = total.report();
   workspace.header->magic = ReportHeader::magicValue;
-  if (total.unsolved.any()) {
-    fail(RNN_NOT_CONVERGED, "the implicit equation of {}", unsolvedText(plan, total.unsolved));
+}
+
+rnn_status statusOf(const Plan& plan, const ReportHeader& header) {
+  const rnn_report& report = header.report;
+  if (report.unsolved_step >= 0) {
+    fail(RNN_NOT_CONVERGED, "the implicit equation of {}",
+         unsolvedText(plan, {report.unsolved_step, report.unsolved_system, report.unsolved_lane}));
   }
-  if (total.unconvergedTile == INT64_MAX) {
-    return RNN_OK;
+  if (report.unconverged_tile >= 0) {
+    fail(RNN_NOT_CONVERGED,
+         "tile {} did not converge in {} sweeps: mismatch {:.3g}, tolerance {:.3g}; allow more "
+         "sweeps or a larger tolerance",
+         report.unconverged_tile, plan.maxSweeps, report.mismatch_max, plan.tolerance);
   }
-  fail(
-      RNN_NOT_CONVERGED,
-      "tile {} did not converge in {} sweeps: mismatch {:.3g}, tolerance {:.3g}; allow more sweeps "
-      "or a larger tolerance",
-      total.unconvergedTile, plan.maxSweeps, total.mismatch, plan.tolerance);
+  return RNN_OK;
+}
+
+namespace {
+
+template <class F>
+size_t bytesOf(const Plan& plan) {
+  Carver carver(nullptr);
+  Workspace<F>(plan, carver);
+  return static_cast<size_t>(carver.used());
+}
+
+template <class F>
+rnn_status forwardAs(const Plan& plan, const rnn_tensor* args, void* base) {
+  Carver carver(base);
+  Workspace<F> workspace(plan, carver);
+  Call call = workspace.call(plan, args, nullptr);
+  prepare(call, workspace);
+  solve(call, workspace);
+  return statusOf(plan, *workspace.header);
 }
 
 } // namespace
 
+template struct Workspace<float>;
+template struct Workspace<double>;
+template void prepare(const Call&, const Workspace<float>&);
+template void prepare(const Call&, const Workspace<double>&);
+template void solve(Call&, Workspace<float>&);
+template void solve(Call&, Workspace<double>&);
+
 size_t workspaceBytes(const Plan& plan) {
-  return static_cast<size_t>(plan.compute == RNN_F32 ? Workspace<float>(plan, nullptr).bytes
-                                                     : Workspace<double>(plan, nullptr).bytes);
+  return plan.compute == RNN_F32 ? bytesOf<float>(plan) : bytesOf<double>(plan);
 }
 
 rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace) {
-  return plan.compute == RNN_F32 ? solveAll<float>(plan, args, workspace)
-                                 : solveAll<double>(plan, args, workspace);
+  return plan.compute == RNN_F32 ? forwardAs<float>(plan, args, workspace)
+                                 : forwardAs<double>(plan, args, workspace);
 }
 
 } // namespace rnnc::runtime::cpu

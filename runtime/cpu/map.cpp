@@ -63,14 +63,16 @@ int64_t Map<F>::sliceBytes(const StagePlan& stage) {
 }
 
 template <class F>
-void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, char* slices,
+void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, bool isPacked, char* slices,
                  int64_t bytesEach) {
   const SystemPlan& map = stage.map;
   const int64_t time = timeOf(call.plan, stage.phase);
   if (wantsNothing(call, map)) {
     return;
   }
-  packShared(call, map, packed);
+  if (!isPacked) {
+    packShared(call, map, packed);
+  }
   const int64_t each = blockSteps<F>(map), blocks = (time + each - 1) / each;
   parallelFor(*call.plan.arena, map.groups * blocks, [&](int64_t item, int slot) {
     const Group group = groupOf(map, item / blocks);

@@ -11,8 +11,9 @@ public:
   /// Measures or carves what one thread needs.
   static int64_t sliceBytes(const StagePlan& stage);
 
-  /// Runs it over all of the stage's steps on all threads; `slices` has that room for each.
-  static void run(const Call& call, const StagePlan& stage, F* packed, char* slices,
+  /// Runs it over all of the stage's steps on all threads; `slices` has that room for each. Packs
+  /// shared params itself unless `packed` holds them.
+  static void run(const Call& call, const StagePlan& stage, F* packed, bool isPacked, char* slices,
                   int64_t bytesEach);
 };
 

@@ -82,7 +82,15 @@ public:
         time_(timeOf(call.plan, stage.phase)),
         rows_(batchOf(call.plan, stage.phase) * time_ * stage.product.rows),
         sequence_(call, stage.product.desc->sequence),
-        before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)) {}
+        before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)),
+        history_(stage.product.desc->back > 0 ? call.history<F>(stage.product.desc->sequence)
+                                              : History<F>{}) {
+    int64_t stride = 1;
+    for (uint32_t a = sequence_.rank; a-- > 0;) {
+      rowMajor_[a] = stride;
+      stride *= call.plan.tensorSizes[stage.product.desc->sequence][a];
+    }
+  }
 
   void packWeights(F* to) const;
   int64_t tasks() const { return product_.heads * blocks(); }
@@ -98,6 +106,7 @@ private:
                               int64_t first) const;
   void packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const;
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
+  void packEarlier(int64_t head, int64_t row, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
@@ -114,7 +123,9 @@ private:
   const ProductKernel<F>& kernel_;
   int64_t time_, rows_;
   Array sequence_;
-  F before_;
+  F before_;           ///< what the sequence was before its first step,
+  History<F> history_; ///< or where that is kept
+  int64_t rowMajor_[RNN_MAX_RANK];
 };
 
 template <class F>
@@ -186,11 +197,14 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
   for (int64_t tile = 0; tile < count; tile += mr, to += contracted * mr) {
     for (int64_t i = 0; i < mr; ++i) {
       const int64_t row = first + tile + i;
-      if (tile + i >= count || row / product_.rows % time_ < back) {
-        const F fill = tile + i >= count ? F(0) : before_;
+      if (tile + i >= count) {
         for (int64_t k = 0; k < contracted; ++k) {
-          to[k * mr + i] = fill;
+          to[k * mr + i] = 0;
         }
+        continue;
+      }
+      if (row / product_.rows % time_ < back) {
+        packEarlier(head, row, to + i);
         continue;
       }
       const int64_t at = base + rowOffset(sequence_, row, own, back);
@@ -205,6 +219,25 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         to[k * mr + i] = sequence_.load<F>(at + k * stride);
       }
     }
+  }
+}
+
+// A row of a step before the first one.
+template <class F>
+void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
+  const F* from = &before_;
+  int64_t stride = 0;
+  if (history_.data) {
+    Array kept;
+    kept.dims = rowMajor_;
+    const int64_t own = row % product_.rows, step = row / product_.rows;
+    from = history_.at(step % time_ - product_.desc->back) +
+           step / time_ * history_.steps * history_.elements + headOffset(kept, head) +
+           (product_.hasRow ? own * rowMajor_[product_.sequenceRow] : 0);
+    stride = rowMajor_[product_.sequenceContracted];
+  }
+  for (int64_t k = 0; k < product_.contracted; ++k) {
+    to[k * kernel_.mr] = from[k * stride];
   }
 }
 
@@ -310,8 +343,13 @@ int64_t Product<F>::sliceBytes(const ProductPlan& product) {
 }
 
 template <class F>
-void Product<F>::run(const Call& call, const StagePlan& stage, char* packed, char* slices,
-                     int64_t bytesEach) {
+void Product<F>::pack(const Call& call, const StagePlan& stage, char* packed) {
+  Runner<F>(call, stage).packWeights(reinterpret_cast<F*>(packed));
+}
+
+template <class F>
+void Product<F>::run(const Call& call, const StagePlan& stage, char* packed, bool isPacked,
+                     char* slices, int64_t bytesEach) {
   const Runner<F> runner(call, stage);
   bool wanted = false;
   for (const ProductPart& part : stage.product.parts) {
@@ -321,7 +359,9 @@ void Product<F>::run(const Call& call, const StagePlan& stage, char* packed, cha
     return;
   }
   F* weights = reinterpret_cast<F*>(packed);
-  runner.packWeights(weights);
+  if (!isPacked) {
+    runner.packWeights(weights);
+  }
   parallelFor(*call.plan.arena, runner.tasks(), [&](int64_t item, int slot) {
     runner.task(item, weights, reinterpret_cast<F*>(slices + slot * bytesEach));
   });

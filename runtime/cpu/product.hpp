@@ -15,9 +15,13 @@ public:
   /// What one thread needs.
   static int64_t sliceBytes(const ProductPlan& product);
 
-  /// `packed` and `slices` have that room, `slices` for each thread.
-  static void run(const Call& call, const StagePlan& stage, char* packed, char* slices,
-                  int64_t bytesEach);
+  /// Brings the weights into that layout.
+  static void pack(const Call& call, const StagePlan& stage, char* packed);
+
+  /// `packed` and `slices` have that room, `slices` for each thread. Packs the weights itself
+  /// unless `packed` holds them.
+  static void run(const Call& call, const StagePlan& stage, char* packed, bool isPacked,
+                  char* slices, int64_t bytesEach);
 };
 
 } // namespace rnnc::runtime::cpu

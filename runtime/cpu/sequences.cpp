@@ -14,7 +14,8 @@ bool isSequence(const Plan& plan, uint32_t index) {
   return role != RNN_ROLE_PARAM && role != RNN_ROLE_DERIVED;
 }
 
-// One batch element at one step, whatever the strides.
+} // namespace
+
 void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, const char* source,
                   const rnn_tensor& to, char* target) {
   const std::vector<int64_t>& sizes = plan.tensorSizes[index];
@@ -37,8 +38,6 @@ void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, cons
     }
   }
 }
-
-} // namespace
 
 SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor) {
   if (isSequence(plan, index)) {

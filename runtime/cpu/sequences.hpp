@@ -13,6 +13,11 @@ struct SequenceStrides {
 };
 SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor);
 
+/// Copies one batch element at one step of a tensor of the table, whatever the strides; `source`
+/// and `target` are its first elements.
+void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, const char* source,
+                  const rnn_tensor& to, char* target);
+
 /// The tensors of a call, in the workspace.
 template <class F>
 class Sequences {

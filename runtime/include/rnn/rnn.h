@@ -84,6 +84,7 @@ typedef struct rnn_plan_options {
   int64_t max_sweeps; /* 0: the module's wish, or as many as it takes; otherwise only with a
                          tolerance above 0 */
   int32_t threads;    /* 0: all; never changes an answer */
+  uint32_t streaming; /* nonzero: for rnn_state_init, rnn_step and rnn_steps */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */
@@ -130,8 +131,8 @@ rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
 rnn_status rnn_plan_create(const rnn_module*, const rnn_plan_options*, rnn_plan** out);
 void rnn_plan_destroy(rnn_plan*);
 rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
-/* Bytes that rnn_forward needs: workspace (aligned to 64), reserve, streaming state. Each may be
- * null. */
+/* Bytes that rnn_forward needs: workspace (aligned to 64), reserve; and those of a streaming state
+ * (aligned to 64), 0 for a plan that is not streaming. Each may be null. */
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
 
 /* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing. RNN_OK, or
@@ -140,6 +141,32 @@ rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, s
  * read then. `reserve` is not used yet; `stream` must be null on the CPU. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
                        void* stream);
+
+/* Streaming: a sequence that comes piece by piece. `state` is memory of the caller's that holds where
+ * it stands: the states, what delayed inputs read, and what follows from the params alone. It fits
+ * every streaming plan of the module with the same dims, batch and compute type, whatever their time,
+ * schedule and threads, so one sequence may be taken in long pieces, in short ones and step by step:
+ * at tolerance 0 no bit depends on how. It belongs to one call at a time, holds no pointers, and is
+ * gone when its memory is.
+ *
+ * Begins a sequence: before the first step. Of `args`, params and initial states alone are read. To
+ * go on with other params, begin anew, with the old final states as the initial ones. */
+rnn_status rnn_state_init(const rnn_plan*, void* state, const rnn_tensor* args);
+/* One step, on the calling thread: allocates nothing, takes no lock, makes no system call. `args` as
+ * for rnn_forward, with a time axis of size 1, without initial states, and with the params that
+ * rnn_state_init saw. RNN_OK or RNN_NOT_CONVERGED, as rnn_forward; rnn_report_read takes `state` for
+ * the workspace. `stream` must be null on the CPU. */
+rnn_status rnn_step(const rnn_plan*, void* state, const rnn_tensor* args, void* stream);
+/* The plan's `time` steps, by its schedule; otherwise as rnn_step, in the workspace of rnn_forward. */
+rnn_status rnn_steps(const rnn_plan*, void* state, const rnn_tensor* args, void* workspace, void* reserve,
+                     void* stream);
+/* Writes where the sequence stands as *bytes bytes that can be stored, for another process or machine
+ * of the same byte order. With `to` null only tells how many that are. */
+rnn_status rnn_state_save(const rnn_plan*, const void* state, void* to, size_t* bytes);
+/* As rnn_state_init, but goes on where `from` was saved; `args`: the params. */
+rnn_status rnn_state_restore(const rnn_plan*, void* state, const rnn_tensor* args, const void* from,
+                             size_t bytes);
+
 rnn_status rnn_report_read(const rnn_plan*, const void* workspace, rnn_report* out);
 /* How far the call is that uses this workspace, 0 to 1, never falling while it runs; of the last
  * call where none does. For another thread to read meanwhile; costs the call nothing. A workspace

@@ -328,6 +328,83 @@ Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, b
 }
 
 template <class F>
+std::vector<rnn_tensor> Problem<F>::partOf(std::vector<rnn_tensor> args, int64_t first,
+                                           int64_t time) const {
+  const rnn_signature* signature;
+  rnn_module_describe(module_.module, &signature);
+  for (uint32_t i = 0; i < signature->args; ++i) {
+    const rnn_arg_kind kind = signature->arg[i].kind;
+    if (kind == RNN_ARG_INITIAL) {
+      args[i].data = nullptr;
+    }
+    if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE) {
+      continue;
+    }
+    args[i].shape[1] = time;
+    if (args[i].data) {
+      args[i].data = static_cast<char*>(args[i].data) +
+                     first * args[i].strides[1] * (args[i].dtype == RNN_F32 ? 4 : 8);
+    }
+  }
+  return args;
+}
+
+template <class F>
+rnn_status Problem<F>::runPiece(const Piece& piece, const std::vector<rnn_tensor>& args,
+                                int64_t first, std::vector<unsigned char>& saved) {
+  rnn_plan_options options = piece.options;
+  options.streaming = 1;
+  rnn_plan* plan = nullptr;
+  rnn_status status = makePlan(options, piece.time, o_.width, &plan);
+  if (status != RNN_OK) {
+    return status;
+  }
+  size_t workspaceBytes, stateBytes, savedBytes = saved.size();
+  rnn_plan_sizes(plan, &workspaceBytes, nullptr, &stateBytes);
+  Workspace workspace(workspaceBytes), state(stateBytes);
+  status = saved.empty()
+               ? rnn_state_init(plan, state.data, args.data())
+               : rnn_state_restore(plan, state.data, args.data(), saved.data(), savedBytes);
+  if (piece.isSingle) {
+    for (int64_t t = first; status == RNN_OK && t < first + piece.time; ++t) {
+      status = rnn_step(plan, state.data, partOf(args, t, 1).data(), nullptr);
+    }
+  } else if (status == RNN_OK) {
+    status = rnn_steps(plan, state.data, partOf(args, first, piece.time).data(), workspace.data,
+                       nullptr, nullptr);
+  }
+  if (status == RNN_OK) {
+    status = rnn_state_save(plan, state.data, nullptr, &savedBytes);
+    saved.resize(savedBytes);
+  }
+  if (status == RNN_OK) {
+    status = rnn_state_save(plan, state.data, saved.data(), &savedBytes);
+  }
+  rnn_plan_destroy(plan);
+  return status;
+}
+
+template <class F>
+Outcome Problem<F>::runPieces(const std::vector<Piece>& pieces) {
+  lastTime_ = o_.time;
+  lastWidth_ = o_.width;
+  const std::vector<rnn_tensor> args = makeArgs(o_.time, o_.width, results);
+  std::vector<unsigned char> saved;
+  Outcome out;
+  int64_t time = 0;
+  for (const Piece& piece : pieces) {
+    out.status = runPiece(piece, args, time, saved);
+    if (out.status != RNN_OK) {
+      out.error = rnn_error_text(module_.context);
+      return out;
+    }
+    time += piece.time;
+  }
+  out.difference = difference();
+  return out;
+}
+
+template <class F>
 int64_t Problem<F>::forwardAllocations(const rnn_plan_options& options,
                                        const std::function<int64_t()>& count) {
   rnn_plan* plan = nullptr;

@@ -140,6 +140,13 @@ inline rnn_plan_options optionsFor(const Schedule& schedule, int64_t chunk = 0,
   return o;
 }
 
+/// Part of a stream.
+struct Piece {
+  rnn_plan_options options;
+  int64_t time;
+  bool isSingle; ///< step by step; else by the options' schedule
+};
+
 /// Data for one cell, and the answer of the plain loop. Shorter and narrower problems are its
 /// parts.
 template <class F>
@@ -165,6 +172,10 @@ public:
   /// Plans and runs; the first `time` steps of the first `width` lanes (-1: all) are compared with
   /// the reference where `compare`.
   Outcome run(rnn_plan_options options, int64_t time = -1, int64_t width = -1, bool compare = true);
+
+  /// The same as a stream of pieces, which add up to the problem's time. The state is saved behind
+  /// each and restored elsewhere.
+  Outcome runPieces(const std::vector<Piece>& pieces);
 
   /// Lets input `i` repeat its first element along `axis` (0: batch, 1: time, 2: the last).
   void zeroStride(int i, int axis);
@@ -195,6 +206,9 @@ private:
   std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
   std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
+  std::vector<rnn_tensor> partOf(std::vector<rnn_tensor> args, int64_t first, int64_t time) const;
+  rnn_status runPiece(const Piece& piece, const std::vector<rnn_tensor>& args, int64_t first,
+                      std::vector<unsigned char>& saved);
   F inputAt(int i, std::vector<int64_t> index) const;
   Array arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width, Layout layout) const;
 

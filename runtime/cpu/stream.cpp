@@ -1,0 +1,154 @@
+#include "cpu/stream.hpp"
+
+#include "cpu/stage.hpp"
+#include "cpu/threads.hpp"
+#include "cpu/workspace.hpp"
+
+#include <algorithm>
+
+namespace rnnc::runtime::cpu {
+namespace {
+
+template <class F>
+constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+
+// [workspace of a step][header][numbers]
+template <class F>
+struct State {
+  Workspace<F> workspace;
+  StreamHeader* header;
+
+  State(const Plan& plan, Carver& carver)
+      : workspace(*plan.step, carver),
+        header(reinterpret_cast<StreamHeader*>(carver.take<char>(
+            checkedSum(sizeof(StreamHeader),
+                       checkedProduct(plan.stream.numbers, sizeof(F), "the streaming state"),
+                       "the streaming state")))) {}
+};
+
+/// Where a tensor's history lies, as an array (batch, steps, dims...).
+template <class F>
+rnn_tensor historyTensor(const Plan& plan, uint32_t index, F* numbers) {
+  rnn_tensor tensor{};
+  tensor.data = numbers + plan.stream.history[index];
+  tensor.dtype = dtypeOf<F>;
+  const std::vector<int64_t>& sizes = plan.tensorSizes[index];
+  tensor.rank = static_cast<uint32_t>(sizes.size()) + 2;
+  int64_t stride = 1;
+  for (size_t a = sizes.size(); a-- > 0;) {
+    tensor.strides[2 + a] = stride;
+    stride *= sizes[a];
+  }
+  tensor.strides[1] = stride;
+  tensor.strides[0] = stride * plan.stream.steps[index];
+  return tensor;
+}
+
+// Takes the last steps of what is read later on. (The threads' loop converts as IEEE says.)
+template <class F>
+void keepHistory(const Plan& plan, const Call& call, F* numbers, int64_t streamTime) {
+  for (uint32_t i = 0; i < plan.table().tensors; ++i) {
+    const int64_t steps = plan.stream.steps[i];
+    if (steps == 0 || plan.stream.elements[i] == 0) {
+      continue;
+    }
+    const rnn_tensor from = call.tensors[i], to = historyTensor(plan, i, numbers);
+    parallelFor(*call.plan.arena, plan.batch, [&](int64_t batch, int) {
+      for (int64_t t = std::max<int64_t>(0, call.plan.time - steps); t < call.plan.time; ++t) {
+        auto place = [&](const rnn_tensor& tensor, int64_t time) {
+          return static_cast<char*>(tensor.data) +
+                 (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
+        };
+        copyElements(plan, i, from, place(from, t), to, place(to, (streamTime + t) % steps));
+      }
+    });
+  }
+}
+
+template <class F>
+void beginAs(const Plan& plan, const rnn_tensor* args, void* base) {
+  Carver carver(base);
+  State<F> state(plan, carver);
+  *state.header = {StreamHeader::magicValue, plan.stream.fingerprint, 0};
+  const Stream stream{state.header, true};
+  parallelFor(*plan.step->arena, plan.table().tensors, [&](int64_t i, int) {
+    std::fill_n(stream.numbers<F>() + plan.stream.history[i],
+                plan.stream.elements[i] * plan.stream.steps[i] * plan.batch,
+                static_cast<F>(plan.table().tensor[i].fill));
+  });
+  const Call call = state.workspace.call(*plan.step, args, &stream);
+  state.workspace.header->magic = 0; // no report yet
+  prepare(call, state.workspace);
+  for (const SystemPlan& system : plan.step->systems) {
+    parallelFor(*plan.step->arena, system.groups, [&](int64_t group, int slot) {
+      Carver slice(state.workspace.threads.slice(slot));
+      GroupSolver<F> solver(system, slice);
+      solver.bind(call, group);
+      solver.initialState(solver.state());
+      solver.finalState(solver.state());
+    });
+  }
+}
+
+// `running`: the plan whose workspace it is.
+template <class F>
+rnn_status goOn(const Plan& plan, const Plan& running, const rnn_tensor* args,
+                Workspace<F>& workspace, StreamHeader* header, bool isPrepared) {
+  const Stream stream{header, false};
+  Call call = workspace.call(running, args, &stream);
+  if (!isPrepared) {
+    prepare(call, workspace);
+  }
+  solve(call, workspace);
+  keepHistory(plan, call, stream.numbers<F>(), header->time);
+  header->time += running.time;
+  return statusOf(running, *workspace.header);
+}
+
+template <class F>
+rnn_status stepAs(const Plan& plan, const rnn_tensor* args, void* base) {
+  Carver carver(base);
+  State<F> state(plan, carver);
+  return goOn(plan, *plan.step, args, state.workspace, state.header, true);
+}
+
+template <class F>
+rnn_status stepsAs(const Plan& plan, const rnn_tensor* args, void* base, void* stateBase) {
+  Carver carver(base);
+  Workspace<F> workspace(plan, carver);
+  return goOn(plan, plan, args, workspace, streamHeader(plan, stateBase), false);
+}
+
+template <class F>
+size_t bytesOf(const Plan& plan) {
+  Carver carver(nullptr);
+  State<F>(plan, carver);
+  return static_cast<size_t>(carver.used());
+}
+
+} // namespace
+
+size_t stateBytes(const Plan& plan) {
+  return plan.compute == RNN_F32 ? bytesOf<float>(plan) : bytesOf<double>(plan);
+}
+
+// The workspace of a step ends at a multiple of the carver's alignment.
+StreamHeader* streamHeader(const Plan& plan, void* state) {
+  return reinterpret_cast<StreamHeader*>(static_cast<char*>(state) + plan.step->workspaceBytes);
+}
+
+void beginStream(const Plan& plan, const rnn_tensor* args, void* state) {
+  plan.compute == RNN_F32 ? beginAs<float>(plan, args, state) : beginAs<double>(plan, args, state);
+}
+
+rnn_status step(const Plan& plan, const rnn_tensor* args, void* state) {
+  return plan.compute == RNN_F32 ? stepAs<float>(plan, args, state)
+                                 : stepAs<double>(plan, args, state);
+}
+
+rnn_status steps(const Plan& plan, const rnn_tensor* args, void* workspace, void* state) {
+  return plan.compute == RNN_F32 ? stepsAs<float>(plan, args, workspace, state)
+                                 : stepsAs<double>(plan, args, workspace, state);
+}
+
+} // namespace rnnc::runtime::cpu
