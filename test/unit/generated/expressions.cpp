@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace rnnc::generated;
 
@@ -88,9 +89,9 @@ ExprPtr Expressions::part(const Shape& shape, int depth) {
 }
 
 ExprPtr Expressions::stateless(const Shape& shape, int depth) {
-  noState = true;
+  bool before = std::exchange(noState, true);
   ExprPtr result = part(shape, depth);
-  noState = false;
+  noState = before;
   return result;
 }
 
@@ -259,13 +260,42 @@ ExprPtr Expressions::numbered(ExprPtr reduction) const {
   return std::make_shared<const Expr>(std::move(node));
 }
 
-/// Two cuts along the last axis, one behind the other.
+/// Two cuts along the last axis, one behind the other: every element in its place, or all moved. Or
+/// a shorter array as it is, in front of what depends on no state.
 ExprPtr Expressions::joined(const Shape& shape, int depth) {
   const Dim last = program.dim(shape.back());
+  for (const Dim& other : program.dims)
+    if (other.fixed && other.size < last.size && other.name != "one" && random.chance(0.4)) {
+      Shape shorter = shape;
+      shorter.back() = other.name;
+      ExprPtr first = random.chance(0.5) ? leaf(shorter) : exact(shorter, depth - 1);
+      bool before = std::exchange(noState, true);
+      ExprPtr rest = makeSlice(exact(shape, depth - 1), other.size, last.size, "rest");
+      noState = before;
+      return makeConcat(first, rest, last.name);
+    }
   int64_t cut = random.between(1, last.size - 1);
   ExprPtr a = exact(shape, depth - 1), b = exact(shape, depth - 1);
-  return makeConcat(makeSlice(a, 0, cut, "first"), makeSlice(b, cut, last.size, "second"),
-                    last.name);
+  ExprPtr first = makeSlice(a, 0, cut, "first"), second = makeSlice(b, cut, last.size, "second");
+  if (random.chance(0.5))
+    std::swap(first, second);
+  return makeConcat(first, second, last.name);
+}
+
+ExprPtr Expressions::partOfFirstState(const Shape& shape) {
+  const Decl& first = program.states.front();
+  ExprPtr state = makeAt(first.name, 1, first.shape);
+  if (shape.size() != first.shape.size() || shape == first.shape)
+    return nullptr;
+  if (shape.size() == 2 && shape[0] == first.shape[1] && shape[1] == first.shape[0])
+    return makeTurn(state);
+  Shape longer = shape;
+  longer.back() = first.shape.back();
+  const Dim &from = program.dim(first.shape.back()), &to = program.dim(shape.back());
+  if (longer != first.shape || !from.fixed || !to.fixed || from.size <= to.size)
+    return nullptr;
+  int64_t begin = random.below(from.size - to.size + 1);
+  return makeSlice(state, begin, begin + to.size, to.name);
 }
 
 ExprPtr Expressions::piece(const Shape& shape, int depth) {
@@ -278,7 +308,7 @@ ExprPtr Expressions::piece(const Shape& shape, int depth) {
     }
     left.push_back(shape.back());
     std::swap(left.back(), left[left.size() - 2]);
-    return makeTurn(exact(left, depth - 1));
+    return makeTurn(random.chance(0.5) ? leaf(left) : exact(left, depth - 1));
   }
   if (shape.empty() || !program.dim(shape.back()).fixed)
     return binary(shape, depth);
@@ -289,7 +319,8 @@ ExprPtr Expressions::piece(const Shape& shape, int depth) {
       Shape longer = shape;
       longer.back() = other.name;
       int64_t begin = random.below(other.size - size + 1);
-      return makeSlice(exact(longer, depth - 1), begin, begin + size, shape.back());
+      ExprPtr whole = random.chance(0.5) ? leaf(longer) : exact(longer, depth - 1);
+      return makeSlice(whole, begin, begin + size, shape.back());
     }
   return size > 1 ? joined(shape, depth) : binary(shape, depth);
 }
@@ -372,7 +403,7 @@ ExprPtr Expressions::exact(const Shape& shape, int depth) {
   ExprPtr result;
   bool inFunction = arguments != nullptr;
   switch (random.weighted({26, 36, 9, 10, inFunction ? 0.0 : 10.0, inFunction ? 0.0 : 8.0,
-                           inFunction ? 0.0 : 8.0, inFunction || !parts ? 0.0 : 14.0})) {
+                           inFunction ? 0.0 : 8.0, inFunction || !parts ? 0.0 : 45.0})) {
   case 0:
     result = unary(shape, depth);
     break;

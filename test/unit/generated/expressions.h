@@ -22,6 +22,8 @@ public:
   /// As `part`, of inputs and params alone.
   ExprPtr stateless(const Shape& shape, int depth);
   ExprPtr condition(const Shape& shape, int depth);
+  /// The first state turned or cut to this shape; null where it takes more than that.
+  ExprPtr partOfFirstState(const Shape& shape);
 
   /// A value of the step from now on.
   void define(const std::string& name, const ExprPtr& value);

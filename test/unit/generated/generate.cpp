@@ -30,6 +30,7 @@ public:
 private:
   void chooseDims();
   void chooseStates();
+  void shorten(Shape& shape) const;
   void addFunctions();
   void addValues(int most);
   void addState(const Decl& state);
@@ -55,6 +56,7 @@ private:
 } // namespace
 
 void Generator::chooseDims() {
+  expressions.parts = random.chance(0.35);
   int64_t lanes = random.pick<int64_t>({1, 2, 3, 5, 7, 13, 17, 19, 33});
   switch (kind) {
   case Kind::Dense:
@@ -71,7 +73,7 @@ void Generator::chooseDims() {
     break;
   case Kind::Block: {
     dim("d", lanes, false);
-    dim("k", random.between(1, 4), true);
+    dim("k", random.between(expressions.parts ? 2 : 1, 4), true);
     base = random.pick(std::vector<Shape>{
         {"d", "k"}, {"d", "k"}, {"d", "k"}, {"k"}, {"k", "d"}, {"d"}, {"d", "j", "k"}, {"k", "j"}});
     expressions.contracted.insert("k");
@@ -90,8 +92,9 @@ void Generator::chooseDims() {
     dim("e", random.between(1, 4), false);
   if ((std::find(base.begin(), base.end(), "k") != base.end() || random.chance(0.3)) && !known("k"))
     dim("k", random.between(1, 4), true);
-  if (std::find(base.begin(), base.end(), "j") != base.end() || random.chance(0.15)) {
-    dim("j", random.between(1, 3), true);
+  if (std::find(base.begin(), base.end(), "j") != base.end() ||
+      random.chance(expressions.parts ? 0.6 : 0.15)) {
+    dim("j", random.between(1, expressions.parts ? 2 : 3), true);
     expressions.contracted.insert("j");
   }
   // A dim that is no axis of a state, and may be summed over.
@@ -102,11 +105,24 @@ void Generator::chooseDims() {
                             [](const Dim& d) { return d.fixed && d.size == 1; });
   if (random.chance(0.12) && !hasOne)
     dim("one", 1, true);
-  expressions.parts = random.chance(0.35);
   if (kind != Kind::Dense && random.chance(0.25)) { // of inputs and params alone
     dim("m", random.pick<int64_t>({1, 2, 5, 9, 17}), false);
     expressions.contracted.insert("m");
   }
+}
+
+/// A block axis of another size, of which a part of the others' may be read.
+void Generator::shorten(Shape& shape) const {
+  auto has = [&](const std::string& name) {
+    return std::find(shape.begin(), shape.end(), name) != shape.end();
+  };
+  for (const Dim& other : program.dims)
+    for (std::string& d : shape)
+      if (other.fixed && program.dim(d).fixed && other.size < program.dim(d).size &&
+          other.name != "one" && !has(other.name)) {
+        d = other.name;
+        return;
+      }
 }
 
 void Generator::chooseStates() {
@@ -119,6 +135,10 @@ void Generator::chooseStates() {
       std::erase_if(state.shape, [&](const std::string& d) {
         return program.dim(d).fixed && random.chance(0.7);
       });
+    if (i > 0 && random.chance(expressions.parts ? 0.7 : 0.1))
+      shorten(state.shape);
+    if (i > 0 && state.shape.size() == 2 && random.chance(0.2)) // what .T and outer() are for
+      std::swap(state.shape[0], state.shape[1]);
     int64_t elements = 1;
     if (kind != Kind::Dense)
       for (const std::string& d : state.shape)
@@ -190,6 +210,8 @@ ExprPtr Generator::contractive(const Decl& state) {
   ExprPtr rest = random.chance(0.85)
                      ? expressions.exact(state.shape, static_cast<int>(random.between(1, 4)))
                      : expressions.part(state.shape, 2);
+  if (ExprPtr seen = random.chance(0.7) ? expressions.partOfFirstState(state.shape) : nullptr)
+    rest = makeSign("+", seen, rest);
   Bound bound = expressions.bound(rest);
   double target = kind == Kind::NearOne ? 1 : 0.92;
   double gain = std::min({1.0, 0.999 * (target - size) / std::max(bound.slope, 1e-9),

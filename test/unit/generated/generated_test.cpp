@@ -1,6 +1,6 @@
 //===- generated_test.cpp - random programs, compared in every way that there is --------------===//
 //
-// generated_test [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink]
+// generated_test [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink] [--print]
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -50,6 +50,10 @@ TEST(Generated, AgreesInEveryForm) {
        ++index) {
     Program program = generate(range.seed, index);
     std::string text = reproducer(index) + "\n" + describe(program) + "\n" + print(program);
+    if (range.print) {
+      llvm::outs() << text << '\n';
+      continue;
+    }
     Crash crash(text);
     std::optional<Failure> failure = tryProgram(program);
     if (!failure)

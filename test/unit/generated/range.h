@@ -9,13 +9,14 @@
 
 namespace rnnc::generated {
 
-/// --seed=S --first=N --programs=N, or --program=N for one; --no-shrink.
+/// --seed=S --first=N --programs=N, or --program=N for one; --no-shrink; --print: only what
+/// they are.
 ///
 /// RNN_SOAK_PROGRAMS=N in the environment: N programs for every 1000, beginning where the usual
 /// ones end.
 struct Range {
   uint64_t seed = 1, first = 0, programs = 1000;
-  bool shrink = true;
+  bool shrink = true, print = false;
 
   /// False after a message.
   bool parse(int argc, char** argv) {
@@ -25,10 +26,13 @@ struct Range {
         one = true;
       else if (std::strcmp(argv[i], "--no-shrink") == 0)
         shrink = false;
+      else if (std::strcmp(argv[i], "--print") == 0)
+        print = true;
       else if (!number(argv[i], "--seed", seed) && !number(argv[i], "--first", first) &&
                !number(argv[i], "--programs", programs)) {
         llvm::errs() << "usage: " << argv[0]
-                     << " [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink]\n";
+                     << " [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink]"
+                        " [--print]\n";
         return false;
       }
     }

@@ -10,6 +10,7 @@
 #include "check/check.h"
 #include "check/probe.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -47,9 +48,11 @@ private:
   std::optional<Failure> prove();
   std::optional<Failure> compareWithInterpreter();
   std::optional<Failure> compareSchedules();
+  std::optional<Failure> comparePieces();
   std::optional<Failure> compareRewritten();
   std::optional<Failure> runSequentially(const CompiledCell& cell, check::CallBuffers& call) const;
   bool runsInParallel() const;
+  bool fitsVectors(int64_t chunks) const;
   rnn_dtype type() const { return program.setting.isDouble ? RNN_F64 : RNN_F32; }
   const CompiledCell& cell() const { return program.setting.isDouble ? *f64 : *f32; }
 
@@ -133,6 +136,20 @@ bool Trial::runsInParallel() const {
   return true;
 }
 
+/// Whether every system has a vector for so many chunks: as many columns, or a divisor.
+bool Trial::fitsVectors(int64_t chunks) const {
+  const rnn_module_table& table = *cell().table();
+  for (uint32_t s = 0; s < table.systems; ++s) {
+    const rnn_system_desc& system = table.system[s];
+    bool fits = std::any_of(system.kernel, system.kernel + system.kernels, [&](const auto& kernel) {
+      return chunks % kernel.width == 0 || chunks <= kernel.width;
+    });
+    if (!fits)
+      return false;
+  }
+  return true;
+}
+
 std::optional<Failure> Trial::compareSchedules() {
   sequential.emplace(numbers.call(cell(), program, program.setting.time));
   if (auto failure = runSequentially(cell(), *sequential))
@@ -148,7 +165,8 @@ std::optional<Failure> Trial::compareSchedules() {
     options.vector = static_cast<rnn_vector>(way.vector);
     options.tiles = static_cast<rnn_tiles>(way.tiles);
     options.chunk = way.chunk;
-    options.chunks = way.chunks;
+    if (way.vector != RNN_VECTOR_CHUNKS || fitsVectors(way.chunks))
+      options.chunks = way.chunks;
     options.threads = way.threads;
     if (auto error = parallel.run(runtime(), options))
       return Failure{"parallel run", *error + " " + cell().lastError()};
@@ -157,6 +175,30 @@ std::optional<Failure> Trial::compareSchedules() {
                      "C " + std::to_string(way.chunk) + ": " + *difference};
     ++tally().solves;
   }
+  return std::nullopt;
+}
+
+/// Pieces of a stream as its users cut it: blocks, and single steps between them.
+static std::vector<check::Piece> drawPieces(int64_t time, Random& random) {
+  std::vector<check::Piece> pieces;
+  for (int64_t left = time; left > 0 || pieces.empty(); left -= pieces.back().steps) {
+    int64_t steps = std::min(left, random.pick<int64_t>({1, 2, 5, 16, 40, 97}));
+    bool isSingle = steps > 0 && steps < 16 && random.chance(0.6);
+    pieces.push_back({steps, isSingle});
+  }
+  return pieces;
+}
+
+std::optional<Failure> Trial::comparePieces() {
+  Random random(program.setting.data + 1);
+  check::CallBuffers stream = numbers.call(cell(), program, program.setting.time);
+  rnn_plan_options options = stream.options(type());
+  options.schedule = RNN_SCHEDULE_SEQUENTIAL; // needs few kernels that are not there yet
+  options.threads = 1;
+  if (auto error = stream.runInPieces(runtime(), options, drawPieces(program.setting.time, random)))
+    return Failure{"stream", *error + " " + cell().lastError()};
+  if (auto difference = check::firstDifference(stream, *sequential, *cell().table(), type()))
+    return Failure{"stream against one call", *difference};
   return std::nullopt;
 }
 
@@ -206,7 +248,7 @@ std::optional<Failure> Trial::compareRewritten() {
 std::optional<Failure> Trial::run() {
   std::optional<Failure> failure = compile();
   for (auto part : {&Trial::prove, &Trial::compareWithInterpreter, &Trial::compareSchedules,
-                    &Trial::compareRewritten})
+                    &Trial::comparePieces, &Trial::compareRewritten})
     if (!failure)
       failure = (this->*part)();
   ++tally().programs;

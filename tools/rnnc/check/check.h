@@ -48,6 +48,8 @@ Rows checkProducts(const Subject& subject);
 Rows checkStructure(const Subject& subject);
 /// Every schedule against the sequential loop, bit for bit.
 Rows checkSchedules(const Subject& subject);
+/// A stream, in pieces and step by step, against one call, bit for bit.
+Rows checkStreaming(const Subject& subject);
 /// Contraction, measured, and both compute types against the interpreter.
 Rows checkOracle(const Subject& subject);
 

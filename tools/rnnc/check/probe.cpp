@@ -118,8 +118,8 @@ std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column
     for (size_t i = 0; i < result.size(); ++i) {
       (isWide ? result[i].wide : result[i].narrow) =
           fourthOrder(up[i], down[i], up2[i], down2[i], h);
-      double size = std::max(
-          {std::fabs(up[i]), std::fabs(down[i]), std::fabs(up2[i]), std::fabs(down2[i])});
+      double size =
+          std::max({std::fabs(up[i]), std::fabs(down[i]), std::fabs(up2[i]), std::fabs(down2[i])});
       result[i].noise = 2 * std::numeric_limits<double>::epsilon() * size / h;
     }
   }
@@ -265,47 +265,6 @@ void CallBuffers::fromRaw(rnn_dtype type) {
         argument.values[i] = narrow;
       }
     }
-}
-
-std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
-  toRaw(options.compute);
-  rnn_module* module = nullptr;
-  rnn_plan* plan = nullptr;
-  auto failed = [&]() -> std::optional<std::string> {
-    std::string text = rnn_error_text(context);
-    rnn_plan_destroy(plan);
-    rnn_module_destroy(module);
-    return text;
-  };
-  if (rnn_module_from_table(context, cell.table(), &module) != RNN_OK ||
-      rnn_plan_create(module, &options, &plan) != RNN_OK)
-    return failed();
-  std::vector<rnn_tensor> tensors;
-  for (Argument& argument : arguments) {
-    rnn_tensor tensor{};
-    tensor.data = argument.raw.empty() ? nullptr : argument.raw.data();
-    tensor.dtype = options.compute;
-    tensor.rank = argument.shape.size();
-    int64_t stride = 1;
-    for (size_t a = argument.shape.size(); a-- > 0;) {
-      tensor.shape[a] = argument.shape[a];
-      tensor.strides[a] = stride;
-      stride *= argument.shape[a];
-    }
-    tensors.push_back(tensor);
-  }
-  size_t bytes = 0;
-  if (rnn_plan_sizes(plan, &bytes, nullptr, nullptr) != RNN_OK)
-    return failed();
-  std::vector<unsigned char> workspace(bytes + 64);
-  void* aligned = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) &
-                                          ~uintptr_t{63});
-  if (rnn_forward(plan, tensors.data(), aligned, nullptr, nullptr) != RNN_OK)
-    return failed();
-  rnn_plan_destroy(plan);
-  rnn_module_destroy(module);
-  fromRaw(options.compute);
-  return std::nullopt;
 }
 
 std::optional<std::string> rnnc::check::firstDifference(const CallBuffers& a, const CallBuffers& b,

@@ -4,6 +4,8 @@
 #include "check.h"
 #include "differences.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <functional>
 #include <optional>
 
@@ -58,6 +60,12 @@ struct CallShape {
   int32_t threads = 0; // 0: all
 };
 
+/// Part of a stream: so many steps by a schedule (rnn_steps), or one by one (rnn_step).
+struct Piece {
+  int64_t steps;
+  bool isSingle;
+};
+
 /// The numbers of an input, a param or an initial state.
 using Draw = std::function<std::vector<double>(rnn_arg_kind, const rnn_tensor_desc&, size_t count)>;
 
@@ -72,6 +80,10 @@ public:
   rnn_plan_options options(rnn_dtype compute) const;
   /// Runs a plan; an error text where it failed. Results go to `results`.
   std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
+  /// The same as a stream: pieces that add up to the call's steps, at least one. Between two pieces
+  /// the state is saved, and restored elsewhere.
+  std::optional<std::string> runInPieces(rnn_context* context, rnn_plan_options options,
+                                         llvm::ArrayRef<Piece> pieces);
 
   const CallShape& shape() const { return sizes; }
 
@@ -89,6 +101,8 @@ public:
   std::vector<Argument> arguments;
 
 private:
+  std::vector<rnn_tensor> tensors(rnn_dtype type);
+
   const CompiledCell& cell;
   CallShape sizes;
   std::vector<rnn_dim_value> dimValues; // names of the cell's table

@@ -1,0 +1,173 @@
+// Plans called on drawn tensors: whole sequences, and streams.
+#include "probe.h"
+
+#include <memory>
+
+using namespace rnnc;
+using namespace rnnc::check;
+
+namespace {
+
+struct ModuleDeleter {
+  void operator()(rnn_module* module) const { rnn_module_destroy(module); }
+};
+struct PlanDeleter {
+  void operator()(rnn_plan* plan) const { rnn_plan_destroy(plan); }
+};
+using Module = std::unique_ptr<rnn_module, ModuleDeleter>;
+using Plan = std::unique_ptr<rnn_plan, PlanDeleter>;
+
+/// Memory aligned as a workspace and a state must be.
+class Room {
+public:
+  explicit Room(size_t bytes) : memory(bytes + 64) {}
+  void* get() {
+    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
+                                   ~uintptr_t{63});
+  }
+
+private:
+  std::vector<unsigned char> memory;
+};
+
+/// Null where it failed.
+Module load(rnn_context* context, const CompiledCell& cell) {
+  rnn_module* module = nullptr;
+  rnn_module_from_table(context, cell.table(), &module);
+  return Module(module);
+}
+Plan planOf(const rnn_module* module, const rnn_plan_options& options) {
+  rnn_plan* plan = nullptr;
+  rnn_plan_create(module, &options, &plan);
+  return Plan(plan);
+}
+
+/// A stream in memory of its own.
+class StreamRun {
+public:
+  StreamRun(const rnn_module* module, const rnn_plan_options& options,
+            const std::vector<CallBuffers::Argument>& arguments,
+            const std::vector<rnn_tensor>& tensors)
+      : module(module), options(options), arguments(arguments), tensors(tensors) {}
+
+  bool run(llvm::ArrayRef<Piece> pieces);
+
+private:
+  bool begin(const rnn_plan* plan);
+  bool go(const rnn_plan* plan, const Piece& piece);
+  std::vector<rnn_tensor> part(int64_t first, int64_t steps) const;
+
+  const rnn_module* module;
+  rnn_plan_options options;
+  const std::vector<CallBuffers::Argument>& arguments;
+  const std::vector<rnn_tensor>& tensors;
+  std::unique_ptr<Room> state;
+  std::vector<unsigned char> saved;
+  int64_t time = 0;
+};
+
+std::vector<rnn_tensor> StreamRun::part(int64_t first, int64_t steps) const {
+  std::vector<rnn_tensor> parts = tensors;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    rnn_tensor& tensor = parts[i];
+    rnn_arg_kind kind = arguments[i].desc.kind;
+    if (kind == RNN_ARG_INITIAL)
+      tensor.data = nullptr;
+    if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE)
+      continue;
+    tensor.shape[1] = steps;
+    if (tensor.data)
+      tensor.data = static_cast<unsigned char*>(tensor.data) +
+                    first * tensor.strides[1] * (tensor.dtype == RNN_F64 ? 8 : 4);
+  }
+  return parts;
+}
+
+/// The first piece begins, later ones go on from what was saved.
+bool StreamRun::begin(const rnn_plan* plan) {
+  size_t bytes = 0;
+  if (rnn_plan_sizes(plan, nullptr, nullptr, &bytes) != RNN_OK)
+    return false;
+  state = std::make_unique<Room>(bytes);
+  if (saved.empty())
+    return rnn_state_init(plan, state->get(), tensors.data()) == RNN_OK;
+  return rnn_state_restore(plan, state->get(), tensors.data(), saved.data(), saved.size()) ==
+         RNN_OK;
+}
+
+bool StreamRun::go(const rnn_plan* plan, const Piece& piece) {
+  for (int64_t i = 0; i < piece.steps && piece.isSingle; ++i)
+    if (rnn_step(plan, state->get(), part(time + i, 1).data(), nullptr) != RNN_OK)
+      return false;
+  if (piece.isSingle)
+    return true;
+  size_t bytes = 0;
+  rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
+  Room workspace(bytes);
+  return rnn_steps(plan, state->get(), part(time, piece.steps).data(), workspace.get(), nullptr,
+                   nullptr) == RNN_OK;
+}
+
+bool StreamRun::run(llvm::ArrayRef<Piece> pieces) {
+  options.streaming = 1;
+  for (const Piece& piece : pieces) {
+    options.time = piece.steps;
+    Plan plan = planOf(module, options);
+    if (!plan || !begin(plan.get()) || !go(plan.get(), piece))
+      return false;
+    time += piece.steps;
+    size_t bytes = 0;
+    if (rnn_state_save(plan.get(), state->get(), nullptr, &bytes) != RNN_OK)
+      return false;
+    saved.resize(bytes);
+    if (rnn_state_save(plan.get(), state->get(), saved.data(), &bytes) != RNN_OK)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+std::vector<rnn_tensor> CallBuffers::tensors(rnn_dtype type) {
+  std::vector<rnn_tensor> all;
+  for (Argument& argument : arguments) {
+    rnn_tensor tensor{};
+    tensor.data = argument.raw.empty() ? nullptr : argument.raw.data();
+    tensor.dtype = type;
+    tensor.rank = argument.shape.size();
+    int64_t stride = 1;
+    for (size_t a = argument.shape.size(); a-- > 0;) {
+      tensor.shape[a] = argument.shape[a];
+      tensor.strides[a] = stride;
+      stride *= argument.shape[a];
+    }
+    all.push_back(tensor);
+  }
+  return all;
+}
+
+std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
+  toRaw(options.compute);
+  Module module = load(context, cell);
+  Plan plan = module ? planOf(module.get(), options) : nullptr;
+  size_t bytes = 0;
+  if (!plan || rnn_plan_sizes(plan.get(), &bytes, nullptr, nullptr) != RNN_OK)
+    return rnn_error_text(context);
+  Room workspace(bytes);
+  if (rnn_forward(plan.get(), tensors(options.compute).data(), workspace.get(), nullptr, nullptr) !=
+      RNN_OK)
+    return rnn_error_text(context);
+  fromRaw(options.compute);
+  return std::nullopt;
+}
+
+std::optional<std::string> CallBuffers::runInPieces(rnn_context* context, rnn_plan_options options,
+                                                    llvm::ArrayRef<Piece> pieces) {
+  toRaw(options.compute);
+  Module module = load(context, cell);
+  const std::vector<rnn_tensor> all = tensors(options.compute);
+  if (!module || !StreamRun(module.get(), options, arguments, all).run(pieces))
+    return rnn_error_text(context);
+  fromRaw(options.compute);
+  return std::nullopt;
+}
