@@ -17,12 +17,14 @@ Result<FileKind> fileKind(std::string_view path) {
     return FileKind::Npy;
   if (suffix == ".npz")
     return FileKind::Npz;
+  if (suffix == ".safetensors")
+    return FileKind::Safetensors;
   if (suffix == ".wav")
     return FileKind::Wav;
   if (suffix == ".flac")
     return FileKind::Flac;
   return Error{fmt::format("{}: what it holds is told by its suffix, and '{}' is none of .npy, "
-                           ".npz, .wav and .flac",
+                           ".npz, .safetensors, .wav and .flac",
                            printable(path), printable(suffix))};
 }
 

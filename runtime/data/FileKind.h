@@ -7,9 +7,14 @@
 
 namespace rnnc::data {
 
-enum class FileKind { Npy, Npz, Wav, Flac };
+enum class FileKind { Npy, Npz, Safetensors, Wav, Flac };
 
-/// By the suffix, in any case: .npy, .npz, .wav, .flac.
+/// By the suffix, in any case: .npy, .npz, .safetensors, .wav, .flac.
 Result<FileKind> fileKind(std::string_view path);
+
+/// Whether such a file holds several arrays by name.
+constexpr bool holdsNames(FileKind kind) {
+  return kind == FileKind::Npz || kind == FileKind::Safetensors;
+}
 
 } // namespace rnnc::data

@@ -5,14 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <fmt/format.h>
-#include <optional>
 
 namespace rnnc::data {
-
-static_assert(std::endian::native == std::endian::little, "files are read without swapping bytes");
 
 namespace {
 
@@ -59,88 +55,6 @@ Result<HeaderAndSize> readHeader(ByteSource& source) {
   if (!header)
     return source.error(header.error().text);
   return HeaderAndSize{std::move(*header), source.size() - used - length};
-}
-
-/// An IEEE half as a float; exact.
-float fromHalf(uint16_t half) {
-  uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
-  uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
-  if (exponent == 31)
-    return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent)
-    return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-  return sign ? -magnitude : magnitude;
-}
-
-template <class From, class To>
-void widen(const std::byte* from, To* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    From value;
-    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
-    to[i] = static_cast<To>(value);
-  }
-}
-
-void widenHalf(const std::byte* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    uint16_t value;
-    std::memcpy(&value, from + i * 2, 2);
-    to[i] = fromHalf(value);
-  }
-}
-
-void widenBool(const std::byte* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    to[i] = from[i] == std::byte{0} ? 0.f : 1.f;
-}
-
-/// Converts n elements of a file into an array's elements at `to`.
-void convertElements(FileType type, const std::byte* from, std::byte* to, int64_t n) {
-  float* f32 = reinterpret_cast<float*>(to);
-  double* f64 = reinterpret_cast<double*>(to);
-  switch (type) {
-  case FileType::Bool:
-    return widenBool(from, f32, n);
-  case FileType::I8:
-    return widen<int8_t>(from, f32, n);
-  case FileType::U8:
-    return widen<uint8_t>(from, f32, n);
-  case FileType::I16:
-    return widen<int16_t>(from, f32, n);
-  case FileType::U16:
-    return widen<uint16_t>(from, f32, n);
-  case FileType::F16:
-    return widenHalf(from, f32, n);
-  case FileType::I32:
-    return widen<int32_t>(from, f64, n);
-  case FileType::U32:
-    return widen<uint32_t>(from, f64, n);
-  case FileType::I64:
-    return widen<int64_t>(from, f64, n);
-  case FileType::U64:
-    return widen<uint64_t>(from, f64, n);
-  case FileType::F32:
-  case FileType::F64:
-  case FileType::C64:
-  case FileType::C128:
-    std::memcpy(to, from, static_cast<size_t>(n * itemSize(type)));
-  }
-}
-
-Status readElements(ByteSource& source, FileType type, HostArray& array) {
-  if (type == FileType::F32 || type == FileType::F64 || isComplex(type))
-    return source.read(array.bytes.data(), static_cast<int64_t>(array.bytes.size()));
-  constexpr int64_t block = 8192;
-  std::byte buffer[block * 8];
-  int64_t total = array.elements();
-  for (int64_t done = 0; done < total; done += block) {
-    int64_t n = std::min(block, total - done);
-    if (Status status = source.read(buffer, n * itemSize(type)); !status)
-      return status;
-    convertElements(type, buffer, array.bytes.data() + done * itemSize(array.dtype), n);
-  }
-  return success();
 }
 
 /// Elements in Fortran order (first axis fastest) put into C order; T has the element's size, that
@@ -217,13 +131,9 @@ Result<HostArray> readNpy(ByteSource& source, const ReadLimits& limits) {
   if (Status status = checkSize(source, *file, limits); !status)
     return status.error();
   const NpyHeader& header = file->header;
-  std::vector<int64_t> shape = header.shape;
-  if (isComplex(header.type))
-    shape.push_back(2);
-  Result<HostArray> array = allocate(readAs(header.type), std::move(shape));
+  Result<HostArray> array = allocateFor(header.type, header.shape);
   if (!array)
     return source.error(array.error().text);
-  array->complex = isComplex(header.type);
   if (Status status = readElements(source, header.type, *array); !status)
     return status.error();
   if (Status status = source.finish(); !status)

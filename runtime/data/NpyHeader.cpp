@@ -14,23 +14,22 @@ namespace {
 struct TypeEntry {
   std::string_view name; // without the byte order
   FileType type;
-  int64_t size;
 };
 
-constexpr std::array<TypeEntry, 14> types = {{{"b1", FileType::Bool, 1},
-                                              {"i1", FileType::I8, 1},
-                                              {"i2", FileType::I16, 2},
-                                              {"i4", FileType::I32, 4},
-                                              {"i8", FileType::I64, 8},
-                                              {"u1", FileType::U8, 1},
-                                              {"u2", FileType::U16, 2},
-                                              {"u4", FileType::U32, 4},
-                                              {"u8", FileType::U64, 8},
-                                              {"f2", FileType::F16, 2},
-                                              {"f4", FileType::F32, 4},
-                                              {"f8", FileType::F64, 8},
-                                              {"c8", FileType::C64, 8},
-                                              {"c16", FileType::C128, 16}}};
+constexpr std::array<TypeEntry, 14> types = {{{"b1", FileType::Bool},
+                                              {"i1", FileType::I8},
+                                              {"i2", FileType::I16},
+                                              {"i4", FileType::I32},
+                                              {"i8", FileType::I64},
+                                              {"u1", FileType::U8},
+                                              {"u2", FileType::U16},
+                                              {"u4", FileType::U32},
+                                              {"u8", FileType::U64},
+                                              {"f2", FileType::F16},
+                                              {"f4", FileType::F32},
+                                              {"f8", FileType::F64},
+                                              {"c8", FileType::C64},
+                                              {"c16", FileType::C128}}};
 
 /// A parser of the one literal that NumPy writes: {'descr': '<f4', 'fortran_order': False,
 /// 'shape': (3, 4), }. Every method that can fail sets `problem` and returns false.
@@ -131,7 +130,7 @@ private:
     for (const TypeEntry& entry : types) {
       if (descr.empty() || descr.substr(1) != entry.name)
         continue;
-      if (order == '<' || order == '=' || (order == '|' && entry.size == 1)) {
+      if (order == '<' || order == '=' || (order == '|' && itemSize(entry.type) == 1)) {
         header.type = entry.type;
         return true;
       }
@@ -186,27 +185,6 @@ private:
 };
 
 } // namespace
-
-int64_t itemSize(FileType type) {
-  for (const TypeEntry& entry : types)
-    if (entry.type == type)
-      return entry.size;
-  return 0;
-}
-
-DType readAs(FileType type) {
-  switch (type) {
-  case FileType::I32:
-  case FileType::I64:
-  case FileType::U32:
-  case FileType::U64:
-  case FileType::F64:
-  case FileType::C128:
-    return DType::F64;
-  default:
-    return DType::F32;
-  }
-}
 
 Result<NpyHeader> parseNpyHeader(std::string_view text) {
   NpyHeader header;

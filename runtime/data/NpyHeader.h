@@ -1,34 +1,11 @@
 // The header of a .npy file: a Python dictionary that describes one array.
 #pragma once
 
-#include "data/Array.h"
+#include "data/Elements.h"
 
 #include <string_view>
 
 namespace rnnc::data {
-
-/// What the elements are in the file. Reading gives f32 for F16, F32, Bool and integers of up to 16
-/// bits (all exact), and f64 for the others (64-bit integers above 2^53 are rounded).
-enum class FileType : uint8_t {
-  Bool,
-  I8,
-  I16,
-  I32,
-  I64,
-  U8,
-  U16,
-  U32,
-  U64,
-  F16,
-  F32,
-  F64,
-  C64,
-  C128
-};
-
-int64_t itemSize(FileType type);
-DType readAs(FileType type);
-constexpr bool isComplex(FileType type) { return type == FileType::C64 || type == FileType::C128; }
 
 struct NpyHeader {
   FileType type = FileType::F32;

@@ -4,6 +4,7 @@
 #include "data/FileKind.h"
 #include "data/Npy.h"
 #include "data/Npz.h"
+#include "data/Safetensors.h"
 
 #include "rnnc/Diagnostics.h"
 
@@ -48,7 +49,7 @@ public:
   int read(const std::string& text);
 
 private:
-  int readArchive(const std::string& path, const std::string& name);
+  int readArchive(const std::string& path, const std::string& name, data::FileKind kind);
   int readSingle(const std::string& path, const std::string& name);
   int readSound(const std::string& path, const std::string& name);
   int take(uint32_t tensor, data::HostArray array, const std::string& path);
@@ -81,8 +82,9 @@ int InputReader::takeNamed(const std::string& name, data::HostArray array,
   return tensor ? take(*tensor, std::move(array), path) : unknownTensor(console, table, name, path);
 }
 
-int InputReader::readArchive(const std::string& path, const std::string& name) {
-  auto arrays = data::readNpz(path);
+int InputReader::readArchive(const std::string& path, const std::string& name,
+                             data::FileKind kind) {
+  auto arrays = kind == data::FileKind::Npz ? data::readNpz(path) : data::readSafetensors(path);
   if (!arrays)
     return console.error(arrays.error().text);
   if (!name.empty()) { // NAME=F: the array of that name, or the only one
@@ -177,7 +179,8 @@ int InputReader::read(const std::string& text) {
     return console.error(kind.error().text);
   switch (*kind) {
   case data::FileKind::Npz:
-    return readArchive(path, name);
+  case data::FileKind::Safetensors:
+    return readArchive(path, name, *kind);
   case data::FileKind::Npy:
     return readSingle(path, name);
   case data::FileKind::Wav:

@@ -213,7 +213,8 @@ void Verbs::addDrawn(CLI::App& app) {
 
 void Verbs::addData(CLI::App& app) {
   list(app, "--input", o.inputs,
-       "Arrays: .npz, .npy, .wav or .flac; inputs, params and initial states by name, or NAME=F; "
+       "Arrays: .npz, .safetensors, .npy, .wav or .flac; inputs, params and initial states by "
+       "name, or NAME=F; "
        "repeatable",
        "F");
   list(app, "--random", o.randoms, "Draw an array, such as x:normal(0,0.3); repeatable", "SPEC");
@@ -239,7 +240,9 @@ void Verbs::addDevice(CLI::App& app) {
 
 void Verbs::addRun(CLI::App& app) {
   list(app, "--output", o.outputs,
-       "States and outputs: .npz (all), .npy or .wav (one; NAME=F says which); repeatable", "F");
+       "States and outputs: .npz or .safetensors (all), .npy or .wav (one; NAME=F says which); "
+       "repeatable",
+       "F");
   app.add_option("--report", o.report, "Write the report as JSON")->type_name("F");
   app.add_flag("--verify", o.verify, "Run sequentially too, and print the largest difference");
 }

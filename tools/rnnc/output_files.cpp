@@ -4,6 +4,7 @@
 #include "data/FileKind.h"
 #include "data/Npy.h"
 #include "data/Npz.h"
+#include "data/Safetensors.h"
 
 #include "rnnc/Diagnostics.h"
 
@@ -77,13 +78,13 @@ static int parseTarget(const Console& console, const rnn_module_table& table,
   target.kind = *kind;
   if (isNamed)
     return namedTensor(console, table, text.substr(0, equals), target.tensor);
-  if (target.kind == data::FileKind::Npz)
+  if (data::holdsNames(target.kind))
     return kFine;
   return chooseTensor(console, table, target.path, target.tensor);
 }
 
 static bool holdsAll(const Target& target, const std::string& text) {
-  return target.kind == data::FileKind::Npz && target.path == text;
+  return data::holdsNames(target.kind) && target.path == text;
 }
 
 static bool isSound(const Target& target) {
@@ -124,7 +125,8 @@ static data::Status writeArchive(const Target& target, const Call& call, bool al
     arrays.push_back(
         {signature.table->tensor[tensor].name, *call.result(RNN_ARG_SEQUENCE, tensor)});
   }
-  return data::writeNpz(target.path, arrays);
+  return target.kind == data::FileKind::Npz ? data::writeNpz(target.path, arrays)
+                                            : data::writeSafetensors(target.path, arrays);
 }
 
 int rnnc::tool::writeOutputs(const Options& options, const Console& console, const Call& call,
@@ -142,7 +144,7 @@ int rnnc::tool::writeOutputs(const Options& options, const Console& console, con
       written = writeSound(target, *array, rate);
       what += fmt::format(", {} samples a second{}", rate,
                           data.sampleRate ? "" : " (no sound was read that says)");
-    } else if (target.kind == data::FileKind::Npz) {
+    } else if (data::holdsNames(target.kind)) {
       written = writeArchive(target, call, holdsAll(target, text));
       if (holdsAll(target, text))
         what = "all states and outputs";
