@@ -11,6 +11,7 @@ using namespace rnnc::check;
 namespace {
 
 constexpr int64_t kLength = 64; // steps; longer products of a chaotic cell overflow
+constexpr uint32_t kPoints = 16;
 
 /// Whether a system reads what stages make: it means something only as made from the arguments of
 /// the call, and a product of Jacobians at drawn points is not the cell's.
@@ -21,6 +22,18 @@ bool readsStages(const rnn_module_table& table, const rnn_system_desc& system) {
   };
   return std::any_of(system.input_slots, system.input_slots + system.inputs, isMade) ||
          std::any_of(system.param_slots, system.param_slots + system.params, isMade);
+}
+
+/// The points `first`, `first` + 1, ...: the same on every machine, however wide its vectors are.
+void drawPoints(const Subject& subject, Shooter& shooter, uint32_t first) {
+  const rnn_module_table& table = *subject.f64->table();
+  shooter.drawColumns(subject.seed, first);
+  for (uint32_t i = 0; i < shooter.system().states; ++i) {
+    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
+    std::vector<double> near =
+        drawAround(state.fill, subject.seed, state.name, first + shooter.width());
+    std::copy_n(near.begin() + first, shooter.width(), shooter.start.begin() + i * shooter.width());
+  }
 }
 
 /// How far two runs of the whole cell are apart at their end that were
@@ -59,19 +72,16 @@ Contraction rnnc::check::contraction(const Subject& subject, uint32_t system) {
   Shooter shooter(*subject.f64, system, 0, kLength, subject.seed, subject.params);
   if (!shooter.ok())
     return {NAN, true};
-  const rnn_module_table& table = *subject.f64->table();
-  for (uint32_t i = 0; i < shooter.system().states; ++i) {
-    const rnn_tensor_desc& state = table.tensor[shooter.system().state_slots[i].tensor];
-    std::vector<double> near = drawAround(state.fill, subject.seed, state.name, shooter.width());
-    std::copy(near.begin(), near.end(), shooter.start.begin() + i * shooter.width());
-  }
-  std::vector<double> carry = shooter.carry();
   double worst = -INFINITY;
-  for (uint32_t i = 0; i < shooter.width(); ++i) {
-    double norm = 0;
-    for (uint32_t p = 0; p < shooter.system().carry_places; ++p)
-      norm = std::hypot(norm, carry[shooter.system().carry_place[p].number * shooter.width() + i]);
-    worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
+  for (uint32_t first = 0; first < kPoints; first += shooter.width()) {
+    drawPoints(subject, shooter, first);
+    std::vector<double> carry = shooter.carry();
+    for (uint32_t i = 0; i < std::min(shooter.width(), kPoints - first); ++i) {
+      double norm = 0;
+      for (uint32_t p = 0; p < desc.carry_places; ++p)
+        norm = std::hypot(norm, carry[desc.carry_place[p].number * shooter.width() + i]);
+      worst = std::max(worst, std::isnan(norm) ? INFINITY : std::log(norm) / kLength);
+    }
   }
   return {worst, true};
 }

@@ -42,20 +42,37 @@ double rnnc::check::distance(double a, double b) {
 
 Shooter::Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps,
                  uint64_t seed, const std::map<std::string, double>& fixed)
-    : desc(&cell.table()->system[system]), kernelWidth(desc->kernel[kernel].width), steps(steps) {
-  const rnn_module_table& table = *cell.table();
+    : table(*cell.table()), desc(&table.system[system]), kernelWidth(desc->kernel[kernel].width),
+      steps(steps), fixed(fixed) {
   plain = table.resolve(table.resolve_context, system, kernel, 0);
   if (desc->carry)
     jacobian = table.resolve(table.resolve_context, system, kernel, 1);
   start = draw(seed, "state", desc->states * kernelWidth, 0.5);
   inputs = draw(seed, "input", desc->inputs * steps * kernelWidth, 0.5);
   params = draw(seed, "param", desc->params * kernelWidth, 0.5);
-  for (uint32_t p = 0; p < desc->params; ++p)
-    if (auto it = fixed.find(table.tensor[desc->param_slots[p].tensor].name); it != fixed.end())
-      std::fill_n(params.begin() + p * kernelWidth, kernelWidth, it->second);
+  takeFixed();
   finite.resize(kernelWidth);
   unsolved.resize(kernelWidth);
   ignored.resize(kernelWidth * (desc->states + desc->outputs));
+}
+
+void Shooter::takeFixed() {
+  for (uint32_t p = 0; p < desc->params; ++p)
+    if (auto it = fixed.find(table.tensor[desc->param_slots[p].tensor].name); it != fixed.end())
+      std::fill_n(params.begin() + p * kernelWidth, kernelWidth, it->second);
+}
+
+void Shooter::drawColumns(uint64_t seed, uint32_t first) {
+  for (uint32_t column = 0; column < kernelWidth; ++column) {
+    std::string number = fmt::format(" {}", first + column);
+    std::vector<double> input = draw(seed, "input" + number, desc->inputs * steps, 0.5);
+    std::vector<double> param = draw(seed, "param" + number, desc->params, 0.5);
+    for (size_t i = 0; i < input.size(); ++i)
+      inputs[i * kernelWidth + column] = input[i];
+    for (size_t i = 0; i < param.size(); ++i)
+      params[i * kernelWidth + column] = param[i];
+  }
+  takeFixed();
 }
 
 void Shooter::run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, int64_t first,

@@ -24,6 +24,10 @@ public:
   Shooter(const CompiledCell& cell, uint32_t system, uint32_t kernel, int64_t steps, uint64_t seed,
           const std::map<std::string, double>& params);
 
+  /// Draws inputs and params again, every column by its number, counted from `first`: the same
+  /// points for kernels of every width.
+  void drawColumns(uint64_t seed, uint32_t first);
+
   uint32_t width() const { return kernelWidth; }
   const rnn_system_desc& system() const { return *desc; }
   std::vector<double> start; // [states][width]
@@ -41,9 +45,12 @@ private:
   void run(rnn_shoot_fn kernel, std::vector<double>& state, double* carry, int64_t first,
            int64_t count);
 
+  const rnn_module_table& table;
   const rnn_system_desc* desc;
   uint32_t kernelWidth;
   int64_t steps;
+  const std::map<std::string, double>& fixed;
+  void takeFixed();
   rnn_shoot_fn plain = nullptr, jacobian = nullptr;
   std::vector<double> inputs, params, finite, ignored;
   std::vector<int64_t> unsolved;
