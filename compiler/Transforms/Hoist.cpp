@@ -169,11 +169,11 @@ void Hoister::addStage(Value value, FlatSymbolRefAttr target, Phase phase, bool 
 }
 
 void Hoister::rewriteStep() {
-  for (auto [value, set] : soleOutput)
-    set->erase();
-  for (auto& [set, phase] : plan.outputs())
+  for (auto& [set, phase] : plan.outputs()) // they may be sole ones: erased last
     if (!soleOutput.count(cast<SetOutputOp>(set).getValue()))
       set->erase();
+  for (auto [value, set] : soleOutput)
+    set->erase();
   for (auto& [value, array] : plan.arrays()) {
     OpBuilder at(value.getDefiningOp());
     at.setInsertionPointAfter(value.getDefiningOp());
