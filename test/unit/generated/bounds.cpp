@@ -251,8 +251,15 @@ Stability rnnc::generated::stabilityOf(const Program& program) {
   Bounds bounds(program);
   Stability result;
   for (const Equation& equation : program.equations) {
+    bool implicit = isImplicit(equation);
+    if (implicit)
+      bounds.define(equation.name, Bounds::state(1));
     std::optional<Bound> bound = bounds.of(equation.value);
     if (!bound)
+      return {};
+    // With |new| <= slope * max(|new|, |old|) and a slope below 1 there is one solution, and it
+    // moves by the slope. A jump may go past it.
+    if (implicit && (bound->slope > kImplicitSlope || bound->jumps))
       return {};
     result.jumps |= bound->jumps;
     if (program.isState(equation.name)) {

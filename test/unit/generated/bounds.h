@@ -18,6 +18,8 @@ struct Bound {
 };
 
 constexpr double kState = 2;
+/// The most that an equation which solves for its state may follow the states, also the new one.
+constexpr double kImplicitSlope = 0.95;
 
 class Bounds {
 public:

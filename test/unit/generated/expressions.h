@@ -31,6 +31,7 @@ public:
     defined.insert(name);
     bounds.define(name, Bounds::state(slope));
   }
+  void undefine(const std::string& state) { defined.erase(state); }
   /// Outside its domain a function can be anything: such a program is thrown away.
   Bound bound(const ExprPtr& expr) const {
     return bounds.of(expr).value_or(Bound{-1e5, 1e5, 1e5, true});

@@ -141,6 +141,15 @@ void walk(const ExprPtr& expr, Visit visit) {
     walk(arg, visit);
 }
 
+/// Whether an equation reads what it sets.
+inline bool isImplicit(const Equation& equation) {
+  bool reads = false;
+  walk(equation.value, [&](const Expr& node) {
+    reads |= node.op == Op::At && node.back == 0 && node.text == equation.name;
+  });
+  return reads;
+}
+
 /// The tree with `replace(node)` in place of every node for which it gives one; not looked into.
 template <typename Replace>
 ExprPtr rewrite(const ExprPtr& expr, const Replace& replace) {

@@ -76,6 +76,7 @@ void reorder(Program& program, Random& random) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < left.size(); ++i) {
       std::set<std::string> names = needs(left[i].value);
+      names.erase(left[i].name); // an implicit step
       if (std::none_of(left.begin(), left.end(),
                        [&](const Equation& e) { return names.contains(e.name); }))
         ready.push_back(i);
