@@ -163,6 +163,24 @@ std::optional<Bound> Bounds::reduction(const Expr& expr, Bound a) const {
   return a; // mean max min
 }
 
+static bool isComplexExp(const Expr& expr) {
+  return expr.text == "exp" && expr.args[0]->op == Op::Call && expr.args[0]->text == "complex";
+}
+
+/// Of a complex number the bounds are those of its absolute value, on both sides of 0.
+std::optional<Bound> Bounds::complexCall(const Expr& expr, const std::vector<Bound>& args) const {
+  auto around = [](double size, double slope, bool jumps) {
+    return Bound{-size, size, slope, jumps};
+  };
+  const Bound& a = args[0];
+  if (expr.text == "complex")
+    return around(a.size() + args[1].size(), a.slope + args[1].slope, a.jumps || args[1].jumps);
+  if (expr.text != "exp")
+    return around(a.size(), a.slope, a.jumps);
+  double size = std::exp(of(expr.args[0]->args[0])->high); // |exp(z)| = exp(re(z))
+  return around(size, size * a.slope, a.jumps);
+}
+
 std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& args) const {
   for (const Function& function : program.functions)
     if (function.name == expr.text)
@@ -170,6 +188,8 @@ std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& ar
   if (isReduction(expr))
     return reduction(expr, args[0]);
   const std::string& name = expr.text;
+  if (name == "complex" || name == "re" || name == "im" || name == "conj" || isComplexExp(expr))
+    return complexCall(expr, args);
   if (name == "pow")
     return power(args[0], args[1]);
   if (name == "atan2")

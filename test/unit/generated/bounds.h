@@ -34,6 +34,7 @@ public:
 
 private:
   std::optional<Bound> call(const Expr& expr, const std::vector<Bound>& args) const;
+  std::optional<Bound> complexCall(const Expr& expr, const std::vector<Bound>& args) const;
   std::optional<Bound> reduction(const Expr& expr, Bound arg) const;
 
   const Program& program;

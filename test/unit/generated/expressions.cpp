@@ -112,6 +112,23 @@ ExprPtr Expressions::declared(const Shape& shape) {
   return makeAt(input.name, 0, shape);
 }
 
+/// A real number of a state.
+ExprPtr Expressions::realPart(const Decl& state, ExprPtr value) {
+  return state.complex ? makeCall(random.pick<const char*>({"re", "im"}), {std::move(value)})
+                       : value;
+}
+
+/// What turns a complex number and makes it no larger.
+ExprPtr Expressions::turn(const Shape& shape) {
+  if (random.chance(0.5)) {
+    double angle = number(-3, 3);
+    auto rounded = [](double value) { return makeNumber(std::round(value * 1000) / 1000); };
+    return makeCall("complex", {rounded(0.99 * std::cos(angle)), rounded(0.99 * std::sin(angle))});
+  }
+  ExprPtr shrink = makeMinus(makeCall("abs", {stateless(shape, 1)}));
+  return makeCall("exp", {makeCall("complex", {shrink, stateless(shape, 2)})});
+}
+
 ExprPtr Expressions::leaf(const Shape& shape) {
   if (arguments) {
     if (random.chance(0.15))
@@ -130,11 +147,11 @@ ExprPtr Expressions::leaf(const Shape& shape) {
     for (const Decl& state : program.states)
       if (state.shape == shape)
         for (int n = 0; n < 2; ++n) // likelier than the others
-          found.push_back(makeAt(state.name,
-                                 defined.contains(state.name) && random.chance(0.4)
-                                     ? 0
-                                     : random.between(1, orders[state.name]),
-                                 shape));
+          found.push_back(realPart(state, makeAt(state.name,
+                                                 defined.contains(state.name) && random.chance(0.4)
+                                                     ? 0
+                                                     : random.between(1, orders[state.name]),
+                                                 shape)));
   for (const auto& [name, value] : values)
     if (value->shape == shape && !value->truth && !(noState && following.contains(name)))
       found.insert(found.end(), 3, makeName(name, shape)); // or it would be of no use

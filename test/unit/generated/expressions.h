@@ -36,6 +36,7 @@ public:
   Bound bound(const ExprPtr& expr) const {
     return bounds.of(expr).value_or(Bound{-1e5, 1e5, 1e5, true});
   }
+  ExprPtr turn(const Shape& shape);
   /// The value kept within [-size, size].
   ExprPtr tame(ExprPtr expr, double size);
   double number(double low, double high);
@@ -49,6 +50,7 @@ public:
   bool parts = false;                    // slices, concat, outer and .T
 
 private:
+  ExprPtr realPart(const Decl& state, ExprPtr value);
   ExprPtr leaf(const Shape& shape);
   ExprPtr newParam(const Shape& shape);
   ExprPtr declared(const Shape& shape);

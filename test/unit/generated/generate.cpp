@@ -37,6 +37,8 @@ private:
   void addOutputs();
   ExprPtr decay(const Decl& state, double& size);
   ExprPtr contractive(const Decl& state, bool isImplicitNow);
+  ExprPtr driveBy(const ExprPtr& rest, double size);
+  ExprPtr complexValue(const Decl& state);
   ExprPtr wild(const Decl& state);
   ExprPtr implicit(const Decl& state);
   void chooseSetting();
@@ -147,14 +149,19 @@ void Generator::chooseStates() {
         if (program.dim(d).fixed)
           elements *= program.dim(d).size;
     int64_t order = random.weighted({0, 80, 14, 6});
+    if (i > 0 && kind != Kind::Dense && kind != Kind::Wild && random.chance(0.2)) {
+      state.complex = true;
+      elements *= 2;
+      order = 1;
+    }
     while (order > 1 && scalars + order * elements > most)
       --order;
     if (i > 0 && scalars + order * elements > most)
       break;
     scalars += order * elements;
-    if (random.chance(0.5))
+    if (random.chance(0.5) && !state.complex)
       state.fill = expressions.number(-1, 1);
-    if (random.chance(0.12)) {
+    if (random.chance(0.12) && !state.complex) {
       state.start = "h" + std::to_string(i + 1);
       program.params.push_back({state.start, state.shape, 0, false});
     }
@@ -196,13 +203,40 @@ ExprPtr Generator::decay(const Decl& state, double& size) {
                   makeCall(random.pick<const char*>({"sigmoid", "tanh", "cos"}), {drawn}));
 }
 
+/// gain * e beside what follows the old states with the slope `size`: slopes and sizes add up to no
+/// more than is allowed.
+ExprPtr Generator::driveBy(const ExprPtr& rest, double size) {
+  Bound bound = expressions.bound(rest);
+  double target = kind == Kind::NearOne ? 1 : 0.92;
+  double gain = std::min({1.0, 0.999 * (target - size) / std::max(bound.slope, 1e-9),
+                          0.999 * kState * (1 - size) / std::max(bound.size(), 1e-9)});
+  double digits = std::pow(10, 2 - std::floor(std::log10(gain)));
+  gain = std::floor(gain * digits) / digits;
+  fine &= gain >= (kind == Kind::NearOne ? 1e-5 : 2e-3);
+  return gain == 1 ? rest : makeSign("*", makeNumber(gain), rest);
+}
+
+/// A turn of the old number, and a drive by real ones.
+ExprPtr Generator::complexValue(const Decl& state) {
+  double size = kind == Kind::NearOne ? random.pick({0.99, 0.998}) : expressions.number(0.1, 0.9);
+  ExprPtr old = makeAt(state.name, 1, state.shape);
+  if (random.chance(0.2))
+    old = makeCall("conj", {old});
+  ExprPtr turned = makeSign("*", expressions.turn(state.shape), old);
+  int depth = static_cast<int>(random.between(1, 3));
+  ExprPtr re = expressions.exact(state.shape, depth);
+  ExprPtr im = expressions.part(state.shape, depth);
+  ExprPtr drive = driveBy(makeCall("complex", {re, im}), size);
+  return makeSign(random.chance(0.7) ? "+" : "-", makeSign("*", makeNumber(size), turned), drive);
+}
+
 /// decay * s[t-n] + gain * e: slopes and sizes add up to no more than is allowed.
 ExprPtr Generator::contractive(const Decl& state, bool isImplicitNow) {
   double size = 0;
   ExprPtr factor = decay(state, size);
   std::vector<const Decl*> alike;
   for (const Decl& other : program.states)
-    if (other.shape == state.shape)
+    if (other.shape == state.shape && other.complex == state.complex)
       alike.push_back(&other);
   const Decl& read = random.chance(0.3) ? *random.pick(alike) : state;
   int64_t order = expressions.orders[read.name];
@@ -220,14 +254,7 @@ ExprPtr Generator::contractive(const Decl& state, bool isImplicitNow) {
     rest = makeSign(random.pick<const char*>({"+", "-", "*"}), rest,
                     makeCall(random.pick<const char*>({"tanh", "sin", "sigmoid", "erf"}), {now}));
   }
-  Bound bound = expressions.bound(rest);
-  double target = kind == Kind::NearOne ? 1 : 0.92;
-  double gain = std::min({1.0, 0.999 * (target - size) / std::max(bound.slope, 1e-9),
-                          0.999 * kState * (1 - size) / std::max(bound.size(), 1e-9)});
-  double digits = std::pow(10, 2 - std::floor(std::log10(gain)));
-  gain = std::floor(gain * digits) / digits;
-  fine &= gain >= (kind == Kind::NearOne ? 1e-5 : 2e-3);
-  ExprPtr driven = gain == 1 ? rest : makeSign("*", makeNumber(gain), rest);
+  ExprPtr driven = driveBy(rest, size);
   if (random.chance(0.4))
     std::swap(linear, driven);
   return makeSign(random.chance(0.8) ? "+" : "-", linear, driven);
@@ -252,12 +279,15 @@ ExprPtr Generator::implicit(const Decl& state) {
 }
 
 void Generator::addState(const Decl& state) {
-  bool mayBeImplicit = (kind == Kind::Lanes || kind == Kind::Block) && !expressions.parts;
+  bool mayBeImplicit =
+      !state.complex && (kind == Kind::Lanes || kind == Kind::Block) && !expressions.parts;
   ExprPtr value = mayBeImplicit && random.chance(0.25) ? implicit(state) : nullptr;
   if (value)
     solved = true;
   else
-    value = kind == Kind::Wild ? wild(state) : contractive(state, false);
+    value = state.complex        ? complexValue(state)
+            : kind == Kind::Wild ? wild(state)
+                                 : contractive(state, false);
   program.equations.push_back({state.name, true, value});
   expressions.defineState(state.name, std::min(expressions.bound(value).slope, 1.0));
 }

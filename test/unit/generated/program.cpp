@@ -278,7 +278,8 @@ std::string rnnc::generated::print(const Expr& expr) {
 }
 
 static std::string declare(const std::string& word, const Decl& decl, bool fill) {
-  return "  " + word + " " + decl.name + " : " + shapeText(decl.shape) +
+  return "  " + word + " " + decl.name + " : " + (decl.complex ? "complex " : "") +
+         shapeText(decl.shape) +
          (!decl.start.empty() ? " = " + decl.start
           : fill              ? " = " + numberText(decl.fill)
                               : "") +

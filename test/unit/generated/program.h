@@ -83,6 +83,7 @@ struct Decl {
   Shape shape;
   double fill = 0;        // of a state or an input before the first step
   bool hidden = false;    // a state's
+  bool complex = false;   // likewise
   std::string start = {}; // a state's: the param that it begins as, instead of `fill`
 };
 
