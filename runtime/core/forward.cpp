@@ -12,10 +12,8 @@ rnn_status rnn_forward(const rnn_plan* plan, const rnn_tensor* args, void* works
       invalid("rnn_forward: argument `plan` is null");
     }
     checkWorkspace(*plan->state, workspace, "rnn_forward");
-    if (stream) {
-      invalid("rnn_forward: argument `stream` must be null on the CPU");
-    }
-    checkArgs(*plan->state, args, {workspace, plan->state->workspaceBytes}, ArgUse::Whole,
+    checkStream(stream, "rnn_forward");
+    checkArgs(*plan->state, args, {{workspace, plan->state->workspaceBytes}}, ArgUse::Whole,
               "rnn_forward");
     return cpu::forward(*plan->state, args, workspace);
   });

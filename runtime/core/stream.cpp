@@ -84,9 +84,7 @@ void checkStreaming(const rnn_plan* plan, const void* state, const char* functio
   if (!plan->state->step) {
     invalid("{}: the plan is not for streaming; set `streaming` in rnn_plan_options", function);
   }
-  if (reinterpret_cast<uintptr_t>(state) % 64 != 0) {
-    invalid("{}: argument `state` is not aligned to 64 bytes", function);
-  }
+  checkAlignment(state, "state", function);
 }
 
 void checkBegun(const Plan& plan, const void* state, const char* function) {
@@ -105,12 +103,6 @@ bool overlap(Memory a, Memory b) {
   const auto first = reinterpret_cast<uintptr_t>(a.data);
   const auto second = reinterpret_cast<uintptr_t>(b.data);
   return first < second + b.bytes && second < first + a.bytes;
-}
-
-void checkStream(const void* stream, const char* function) {
-  if (stream) {
-    invalid("{}: argument `stream` must be null on the CPU", function);
-  }
 }
 
 size_t savedBytes(const Plan& plan) {
@@ -133,7 +125,7 @@ std::vector<rnn_tensor> firstArgs(const Plan& plan, const rnn_tensor* args, bool
 void begin(const rnn_plan* plan, void* state, const rnn_tensor* args, bool isRestored,
            const char* function) {
   const Plan& step = *plan->state->step;
-  checkArgs(step, args, {state, plan->state->stateBytes}, ArgUse::Begin, function);
+  checkArgs(step, args, {{state, plan->state->stateBytes}}, ArgUse::Begin, function);
   cpu::beginStream(*plan->state, firstArgs(step, args, isRestored).data(), state);
 }
 
@@ -149,11 +141,15 @@ StreamLayout layoutStream(const Plan& plan) {
   }
   noteDelays(plan, layout);
   for (uint32_t i = 0; i < plan.table().tensors; ++i) {
+    const std::vector<int64_t>& sizes = plan.tensorSizes[i];
+    std::vector<int64_t> strides(sizes.size());
     int64_t elements = 1;
-    for (int64_t size : plan.tensorSizes[i]) {
-      elements *= size; // bindDims checked it
+    for (size_t a = sizes.size(); a-- > 0;) {
+      strides[a] = elements;
+      elements *= sizes[a]; // bindDims checked it
     }
     layout.elements.push_back(elements);
+    layout.strides.push_back(std::move(strides));
     layout.history.push_back(layout.numbers);
     const int64_t each = checkedProduct(layout.steps[i], elements, what);
     layout.numbers = checkedSum(layout.numbers, checkedProduct(each, plan.batch, what), what);
@@ -179,7 +175,8 @@ rnn_status rnn_step(const rnn_plan* plan, void* state, const rnn_tensor* args, v
     checkStreaming(plan, state, "rnn_step");
     checkStream(stream, "rnn_step");
     checkBegun(*plan->state, state, "rnn_step");
-    checkArgs(*plan->state->step, args, {state, plan->state->stateBytes}, ArgUse::GoOn, "rnn_step");
+    checkArgs(*plan->state->step, args, {{state, plan->state->stateBytes}}, ArgUse::GoOn,
+              "rnn_step");
     return cpu::step(*plan->state, args, state);
   });
 }
@@ -191,13 +188,12 @@ rnn_status rnn_steps(const rnn_plan* plan, void* state, const rnn_tensor* args, 
     checkStream(stream, "rnn_steps");
     checkBegun(*plan->state, state, "rnn_steps");
     checkWorkspace(*plan->state, workspace, "rnn_steps");
-    const Memory own{state, plan->state->stateBytes};
-    if (overlap(own, {workspace, plan->state->workspaceBytes})) {
+    const Memory kept{state, plan->state->stateBytes};
+    const Memory work{workspace, plan->state->workspaceBytes};
+    if (overlap(kept, work)) {
       invalid("rnn_steps: argument `workspace` overlaps `state`");
     }
-    checkArgs(*plan->state, args, own, ArgUse::GoOn, "rnn_steps");
-    checkArgs(*plan->state, args, {workspace, plan->state->workspaceBytes}, ArgUse::GoOn,
-              "rnn_steps");
+    checkArgs(*plan->state, args, {kept, work}, ArgUse::GoOn, "rnn_steps");
     return cpu::steps(*plan->state, args, workspace, state);
   });
 }
@@ -215,9 +211,7 @@ rnn_status rnn_state_save(const rnn_plan* plan, const void* state, void* to, siz
     }
     *bytes = needed;
     if (to) {
-      const StreamHeader& header = *cpu::streamHeader(*plan->state, const_cast<void*>(state));
-      std::memcpy(to, &header, sizeof(header));
-      std::memcpy(static_cast<char*>(to) + sizeof(header), &header + 1, needed - sizeof(header));
+      std::memcpy(to, cpu::streamHeader(*plan->state, const_cast<void*>(state)), needed);
     }
     return RNN_OK;
   });

@@ -15,8 +15,9 @@ struct StreamLayout {
   std::vector<int64_t> steps;    ///< of each tensor: how many steps ago the cell reads it; 0: never
   std::vector<int64_t> elements; ///< ... and how many it has at one step of one batch element
   std::vector<int64_t> history;  ///< ... and where: [batch][steps][elements], step t at t mod steps
-  int64_t numbers = 0;           ///< all of them
-  uint64_t fingerprint = 0;      ///< of everything that they depend on
+  std::vector<std::vector<int64_t>> strides; ///< ... and those of its dims there
+  int64_t numbers = 0;                       ///< all of them
+  uint64_t fingerprint = 0;                  ///< of everything that they depend on
 };
 
 StreamLayout layoutStream(const Plan& plan);

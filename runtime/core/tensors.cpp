@@ -3,6 +3,7 @@
 #include "core/overlap.hpp"
 #include "core/status.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace rnnc::runtime {
@@ -106,6 +107,14 @@ bool footprintOf(const rnn_tensor& tensor, Footprint& footprint) {
          !footprint.empty();
 }
 
+Footprint footprintOf(Memory memory) {
+  Footprint all;
+  all.elementSize = 1;
+  all.base = all.low = reinterpret_cast<intptr_t>(memory.data);
+  all.high = all.low + static_cast<intptr_t>(memory.bytes);
+  return all;
+}
+
 void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) {
   const std::vector<rnn_arg_desc>& kinds = plan.module->args;
   Footprint result, other;
@@ -123,16 +132,12 @@ void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) 
 
 } // namespace
 
-void checkArgs(const Plan& plan, const rnn_tensor* args, Memory own, ArgUse use,
-               const char* function) {
+void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<Memory> own,
+               ArgUse use, const char* function) {
   const std::vector<rnn_arg_desc>& kinds = plan.module->args;
   if (!kinds.empty() && !args) {
     invalid("{}: argument `args` is null", function);
   }
-  Footprint work;
-  work.elementSize = 1;
-  work.base = work.low = reinterpret_cast<intptr_t>(own.data);
-  work.high = work.low + static_cast<intptr_t>(own.bytes);
   for (size_t i = 0; i < kinds.size(); ++i) {
     const bool isInitial = kinds[i].kind == RNN_ARG_INITIAL;
     if (use == ArgUse::Begin && !isInitial && kinds[i].kind != RNN_ARG_PARAM) {
@@ -144,7 +149,10 @@ void checkArgs(const Plan& plan, const rnn_tensor* args, Memory own, ArgUse use,
               argName(*plan.module, i));
     }
     Footprint footprint;
-    if (checkOne(plan, i, args[i], footprint) && !areApart(footprint, work)) {
+    if (!checkOne(plan, i, args[i], footprint)) {
+      continue;
+    }
+    if (std::ranges::any_of(own, [&](Memory m) { return !areApart(footprint, footprintOf(m)); })) {
       invalid("{}: overlaps the {}", argName(*plan.module, i),
               use == ArgUse::Whole ? "workspace" : "state or the workspace");
     }
@@ -161,8 +169,18 @@ void checkWorkspace(const Plan& plan, const void* workspace, const char* functio
     invalid("{}: argument `workspace` is null; rnn_plan_sizes tells how many bytes it needs ({})",
             function, plan.workspaceBytes);
   }
-  if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0) {
-    invalid("{}: argument `workspace` is not aligned to 64 bytes", function);
+  checkAlignment(workspace, "workspace", function);
+}
+
+void checkAlignment(const void* memory, const char* name, const char* function) {
+  if (reinterpret_cast<uintptr_t>(memory) % 64 != 0) {
+    invalid("{}: argument `{}` is not aligned to 64 bytes", function, name);
+  }
+}
+
+void checkStream(const void* stream, const char* function) {
+  if (stream) {
+    invalid("{}: argument `stream` must be null on the CPU", function);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include "core/plan.hpp"
 
+#include <initializer_list>
+
 namespace rnnc::runtime {
 
 /// Memory of the caller's that a call uses beside the arguments.
@@ -21,9 +23,11 @@ enum class ArgUse {
 /// Throws where an argument does not fit the plan, or a result overlaps anything else. Afterwards a
 /// tensor that the call looks at is absent (null, or without elements) or exactly what the plan
 /// says.
-void checkArgs(const Plan& plan, const rnn_tensor* args, Memory own, ArgUse use,
-               const char* function);
+void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<Memory> own,
+               ArgUse use, const char* function);
 
+void checkAlignment(const void* memory, const char* name, const char* function);
 void checkWorkspace(const Plan& plan, const void* workspace, const char* function);
+void checkStream(const void* stream, const char* function);
 
 } // namespace rnnc::runtime

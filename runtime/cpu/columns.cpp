@@ -137,16 +137,9 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
   sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
   offsets(slot, strides.dims, strides.batch, sequence.offset);
-  if (slot.back > 0) {
-    sequence.history = call.history<F>(slot.tensor);
-    int64_t rowMajor[RNN_MAX_RANK], stride = 1;
-    const std::vector<int64_t>& sizes = call.plan.tensorSizes[slot.tensor];
-    for (size_t a = sizes.size(); a-- > 0;) {
-      rowMajor[a] = stride;
-      stride *= sizes[a];
-    }
-    offsets(slot, rowMajor, sequence.history.steps * sequence.history.elements,
-            sequence.historyOffset);
+  sequence.history = slot.back > 0 ? call.history<F>(slot.tensor) : History<F>{};
+  if (const History<F>& history = sequence.history; history.data) {
+    offsets(slot, history.strides, history.steps * history.elements, sequence.historyOffset);
   }
   // A column of chunks is valid once and repeated; only vectors of one column are whole then, and
   // their rows are the lane's steps.

@@ -31,6 +31,7 @@ template <class F>
 struct History {
   const F* data = nullptr; ///< null: there is none
   int64_t steps = 0, elements = 0, time = 0;
+  const int64_t* strides = nullptr; ///< of the tensor's dims
 
   /// Row-major elements of batch element 0 at step `time` < 0 of the call; those of the others are
   /// steps * elements further each.
@@ -55,7 +56,7 @@ struct Call {
       return {};
     }
     return {stream->numbers<F>() + layout.history[tensor], layout.steps[tensor],
-            layout.elements[tensor], stream->header->time};
+            layout.elements[tensor], stream->header->time, layout.strides[tensor].data()};
   }
 };
 

@@ -154,11 +154,14 @@ void prepare(const Call& call, const Workspace<F>& workspace) {
   for (const SystemPlan& system : call.plan.systems) {
     packShared(call, system, workspace.packed);
   }
+  if (!call.plan.isStep) {
+    return;
+  }
   for (rnn_phase phase : {RNN_PHASE_BEFORE, RNN_PHASE_AFTER}) {
     forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
-      if (call.plan.isStep && stage.map.desc) {
+      if (stage.map.desc) {
         packShared(call, stage.map, workspace.packed);
-      } else if (call.plan.isStep) {
+      } else {
         Product<F>::pack(call, stage, weights);
       }
     });

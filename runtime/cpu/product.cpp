@@ -84,13 +84,7 @@ public:
         sequence_(call, stage.product.desc->sequence),
         before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)),
         history_(stage.product.desc->back > 0 ? call.history<F>(stage.product.desc->sequence)
-                                              : History<F>{}) {
-    int64_t stride = 1;
-    for (uint32_t a = sequence_.rank; a-- > 0;) {
-      rowMajor_[a] = stride;
-      stride *= call.plan.tensorSizes[stage.product.desc->sequence][a];
-    }
-  }
+                                              : History<F>{}) {}
 
   void packWeights(F* to) const;
   int64_t tasks() const { return product_.heads * blocks(); }
@@ -125,7 +119,6 @@ private:
   Array sequence_;
   F before_;           ///< what the sequence was before its first step,
   History<F> history_; ///< or where that is kept
-  int64_t rowMajor_[RNN_MAX_RANK];
 };
 
 template <class F>
@@ -208,7 +201,7 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         continue;
       }
       const int64_t at = base + rowOffset(sequence_, row, own, back);
-      if (sequence_.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64)) {
+      if (sequence_.dtype == dtypeOf<F>) {
         const F* from = reinterpret_cast<const F*>(sequence_.data) + at;
         for (int64_t k = 0; k < contracted; ++k) {
           to[k * mr + i] = from[k * stride];
@@ -229,12 +222,12 @@ void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
   int64_t stride = 0;
   if (history_.data) {
     Array kept;
-    kept.dims = rowMajor_;
+    kept.dims = history_.strides;
     const int64_t own = row % product_.rows, step = row / product_.rows;
     from = history_.at(step % time_ - product_.desc->back) +
            step / time_ * history_.steps * history_.elements + headOffset(kept, head) +
-           (product_.hasRow ? own * rowMajor_[product_.sequenceRow] : 0);
-    stride = rowMajor_[product_.sequenceContracted];
+           (product_.hasRow ? own * history_.strides[product_.sequenceRow] : 0);
+    stride = history_.strides[product_.sequenceContracted];
   }
   for (int64_t k = 0; k < product_.contracted; ++k) {
     to[k * kernel_.mr] = from[k * stride];
@@ -298,7 +291,7 @@ void Runner<F>::multiply(const ProductPart& part, int64_t head, int64_t first, i
     return; // nobody wants it
   }
   const int64_t mr = kernel_.mr, nr = kernel_.nr, contracted = product_.contracted;
-  const bool isOwnType = result.dtype == (sizeof(F) == 4 ? RNN_F32 : RNN_F64);
+  const bool isOwnType = result.dtype == dtypeOf<F>;
   alignas(64) F start[maxTile], tile[maxTile];
   for (int64_t column = 0; column < part.columns; column += nr) {
     startTile(part, head, column, start);

@@ -6,9 +6,6 @@
 namespace rnnc::runtime::cpu {
 namespace {
 
-template <class F>
-constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
-
 bool isSequence(const Plan& plan, uint32_t index) {
   const rnn_role role = plan.table().tensor[index].role;
   return role != RNN_ROLE_PARAM && role != RNN_ROLE_DERIVED;
@@ -16,8 +13,14 @@ bool isSequence(const Plan& plan, uint32_t index) {
 
 } // namespace
 
-void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, const char* source,
-                  const rnn_tensor& to, char* target) {
+void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor& from,
+              int64_t fromTime, const rnn_tensor& to, int64_t toTime) {
+  auto first = [batch](const rnn_tensor& tensor, int64_t time) {
+    return static_cast<char*>(tensor.data) +
+           (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
+  };
+  const char* source = first(from, fromTime);
+  char* target = first(to, toTime);
   const std::vector<int64_t>& sizes = plan.tensorSizes[index];
   const auto rank = static_cast<uint32_t>(sizes.size());
   int64_t at[RNN_MAX_RANK] = {};
@@ -114,12 +117,8 @@ void Sequences<F>::copyToCaller(const rnn_tensor* args) {
       elements *= size;
     }
     parallelFor(*plan_.arena, elements ? plan_.batch * plan_.time : 0, [&](int64_t item, int) {
-      const int64_t batch = item / plan_.time, time = item % plan_.time;
-      auto place = [&](const rnn_tensor& tensor) {
-        return static_cast<char*>(tensor.data) +
-               (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
-      };
-      copyElements(plan_, i, from, place(from), to, place(to));
+      const int64_t time = item % plan_.time;
+      copyStep(plan_, i, item / plan_.time, from, time, to, time);
     });
   }
 }

@@ -13,10 +13,10 @@ struct SequenceStrides {
 };
 SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor);
 
-/// Copies one batch element at one step of a tensor of the table, whatever the strides; `source`
-/// and `target` are its first elements.
-void copyElements(const Plan& plan, uint32_t index, const rnn_tensor& from, const char* source,
-                  const rnn_tensor& to, char* target);
+/// Copies one batch element of a tensor of the table from one step to another, converted, whatever
+/// the strides.
+void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor& from,
+              int64_t fromTime, const rnn_tensor& to, int64_t toTime);
 
 /// The tensors of a call, in the workspace.
 template <class F>

@@ -33,6 +33,9 @@ void storeElement(char* element, rnn_dtype dtype, F value) {
   }
 }
 
+template <class F>
+constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+
 inline int64_t elementSize(rnn_dtype dtype) { return dtype == RNN_F32 ? 4 : 8; }
 
 } // namespace rnnc::runtime::cpu

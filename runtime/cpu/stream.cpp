@@ -9,9 +9,6 @@
 namespace rnnc::runtime::cpu {
 namespace {
 
-template <class F>
-constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
-
 // [workspace of a step][header][numbers]
 template <class F>
 struct State {
@@ -28,38 +25,29 @@ struct State {
 
 /// Where a tensor's history lies, as an array (batch, steps, dims...).
 template <class F>
-rnn_tensor historyTensor(const Plan& plan, uint32_t index, F* numbers) {
+rnn_tensor historyTensor(const StreamLayout& layout, uint32_t index, F* numbers) {
   rnn_tensor tensor{};
-  tensor.data = numbers + plan.stream.history[index];
+  tensor.data = numbers + layout.history[index];
   tensor.dtype = dtypeOf<F>;
-  const std::vector<int64_t>& sizes = plan.tensorSizes[index];
-  tensor.rank = static_cast<uint32_t>(sizes.size()) + 2;
-  int64_t stride = 1;
-  for (size_t a = sizes.size(); a-- > 0;) {
-    tensor.strides[2 + a] = stride;
-    stride *= sizes[a];
-  }
-  tensor.strides[1] = stride;
-  tensor.strides[0] = stride * plan.stream.steps[index];
+  tensor.strides[0] = layout.elements[index] * layout.steps[index];
+  tensor.strides[1] = layout.elements[index];
+  std::ranges::copy(layout.strides[index], tensor.strides + 2);
   return tensor;
 }
 
 // Takes the last steps of what is read later on. (The threads' loop converts as IEEE says.)
 template <class F>
-void keepHistory(const Plan& plan, const Call& call, F* numbers, int64_t streamTime) {
+void keepHistory(const Call& call) {
+  const Plan& plan = call.plan;
   for (uint32_t i = 0; i < plan.table().tensors; ++i) {
     const int64_t steps = plan.stream.steps[i];
     if (steps == 0 || plan.stream.elements[i] == 0) {
       continue;
     }
-    const rnn_tensor from = call.tensors[i], to = historyTensor(plan, i, numbers);
-    parallelFor(*call.plan.arena, plan.batch, [&](int64_t batch, int) {
-      for (int64_t t = std::max<int64_t>(0, call.plan.time - steps); t < call.plan.time; ++t) {
-        auto place = [&](const rnn_tensor& tensor, int64_t time) {
-          return static_cast<char*>(tensor.data) +
-                 (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
-        };
-        copyElements(plan, i, from, place(from, t), to, place(to, (streamTime + t) % steps));
+    const rnn_tensor to = historyTensor(plan.stream, i, call.stream->numbers<F>());
+    parallelFor(*plan.arena, plan.batch, [&](int64_t batch, int) {
+      for (int64_t t = std::max<int64_t>(0, plan.time - steps); t < plan.time; ++t) {
+        copyStep(plan, i, batch, call.tensors[i], t, to, (call.stream->header->time + t) % steps);
       }
     });
   }
@@ -90,33 +78,32 @@ void beginAs(const Plan& plan, const rnn_tensor* args, void* base) {
   }
 }
 
-// `running`: the plan whose workspace it is.
 template <class F>
-rnn_status goOn(const Plan& plan, const Plan& running, const rnn_tensor* args,
-                Workspace<F>& workspace, StreamHeader* header, bool isPrepared) {
+rnn_status goOn(const Plan& plan, const rnn_tensor* args, Workspace<F>& workspace,
+                StreamHeader* header) {
   const Stream stream{header, false};
-  Call call = workspace.call(running, args, &stream);
-  if (!isPrepared) {
+  Call call = workspace.call(plan, args, &stream);
+  if (!plan.isStep) { // a step's workspace has been since the stream began
     prepare(call, workspace);
   }
   solve(call, workspace);
-  keepHistory(plan, call, stream.numbers<F>(), header->time);
-  header->time += running.time;
-  return statusOf(running, *workspace.header);
+  keepHistory<F>(call);
+  header->time += plan.time;
+  return statusOf(plan, *workspace.header);
 }
 
 template <class F>
 rnn_status stepAs(const Plan& plan, const rnn_tensor* args, void* base) {
   Carver carver(base);
   State<F> state(plan, carver);
-  return goOn(plan, *plan.step, args, state.workspace, state.header, true);
+  return goOn(*plan.step, args, state.workspace, state.header);
 }
 
 template <class F>
 rnn_status stepsAs(const Plan& plan, const rnn_tensor* args, void* base, void* stateBase) {
   Carver carver(base);
   Workspace<F> workspace(plan, carver);
-  return goOn(plan, plan, args, workspace, streamHeader(plan, stateBase), false);
+  return goOn(plan, args, workspace, streamHeader(plan, stateBase));
 }
 
 template <class F>
