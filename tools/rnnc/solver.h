@@ -1,6 +1,7 @@
 // A compiled cell in the runtime: plans, and calls of rnn_forward with arrays of their own.
 #pragma once
 
+#include "check/handles.h"
 #include "data.h"
 #include "source.h"
 
@@ -9,13 +10,6 @@
 #include <memory>
 
 namespace rnnc::tool {
-
-struct Release {
-  void operator()(rnn_context* p) const { rnn_context_destroy(p); }
-  void operator()(rnn_module* p) const { rnn_module_destroy(p); }
-  void operator()(rnn_plan* p) const { rnn_plan_destroy(p); }
-};
-using PlanPtr = std::unique_ptr<rnn_plan, Release>;
 
 /// One plan and everything that a call of it needs. Holds the results of the last call.
 class Call {
@@ -68,8 +62,8 @@ public:
 private:
   const Console& console;
   std::unique_ptr<CompiledCell> cell;
-  std::unique_ptr<rnn_context, Release> context;
-  std::unique_ptr<rnn_module, Release> module;
+  ContextPtr context;
+  ModulePtr module;
   const rnn_signature* signature = nullptr;
 };
 

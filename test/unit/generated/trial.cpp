@@ -8,6 +8,7 @@
 #include "rewrite.h"
 
 #include "check/check.h"
+#include "check/handles.h"
 #include "check/probe.h"
 
 #include <algorithm>
@@ -24,16 +25,8 @@ Tally& rnnc::generated::tally() {
 
 namespace {
 
-struct ContextDeleter {
-  void operator()(rnn_context* context) const { rnn_context_destroy(context); }
-};
-
 rnn_context* runtime() {
-  static const std::unique_ptr<rnn_context, ContextDeleter> context = [] {
-    rnn_context* made = nullptr;
-    rnn_context_create(&made);
-    return std::unique_ptr<rnn_context, ContextDeleter>(made);
-  }();
+  static const ContextPtr context = makeContext();
   return context.get();
 }
 

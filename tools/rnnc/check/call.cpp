@@ -1,45 +1,27 @@
 // Plans called on drawn tensors: whole sequences, and streams.
+#include "handles.h"
 #include "probe.h"
 
-#include <memory>
+#include "data/Array.h"
 
 using namespace rnnc;
 using namespace rnnc::check;
 
 namespace {
 
-struct ModuleDeleter {
-  void operator()(rnn_module* module) const { rnn_module_destroy(module); }
-};
-struct PlanDeleter {
-  void operator()(rnn_plan* plan) const { rnn_plan_destroy(plan); }
-};
-using Module = std::unique_ptr<rnn_module, ModuleDeleter>;
-using Plan = std::unique_ptr<rnn_plan, PlanDeleter>;
-
 /// Memory aligned as a workspace and a state must be.
-class Room {
-public:
-  explicit Room(size_t bytes) : memory(bytes + 64) {}
-  void* get() {
-    return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) &
-                                   ~uintptr_t{63});
-  }
-
-private:
-  std::vector<unsigned char> memory;
-};
+using Room = data::Bytes;
 
 /// Null where it failed.
-Module load(rnn_context* context, const CompiledCell& cell) {
+ModulePtr load(rnn_context* context, const CompiledCell& cell) {
   rnn_module* module = nullptr;
   rnn_module_from_table(context, cell.table(), &module);
-  return Module(module);
+  return ModulePtr(module);
 }
-Plan planOf(const rnn_module* module, const rnn_plan_options& options) {
+PlanPtr planOf(const rnn_module* module, const rnn_plan_options& options) {
   rnn_plan* plan = nullptr;
   rnn_plan_create(module, &options, &plan);
-  return Plan(plan);
+  return PlanPtr(plan);
 }
 
 /// A stream in memory of its own.
@@ -61,7 +43,7 @@ private:
   rnn_plan_options options;
   const std::vector<CallBuffers::Argument>& arguments;
   const std::vector<rnn_tensor>& tensors;
-  std::unique_ptr<Room> state;
+  Room state;
   std::vector<unsigned char> saved;
   int64_t time = 0;
 };
@@ -88,23 +70,23 @@ bool StreamRun::begin(const rnn_plan* plan) {
   size_t bytes = 0;
   if (rnn_plan_sizes(plan, nullptr, nullptr, &bytes) != RNN_OK)
     return false;
-  state = std::make_unique<Room>(bytes);
+  state = Room(bytes);
   if (saved.empty())
-    return rnn_state_init(plan, state->get(), tensors.data()) == RNN_OK;
-  return rnn_state_restore(plan, state->get(), tensors.data(), saved.data(), saved.size()) ==
+    return rnn_state_init(plan, state.data(), tensors.data()) == RNN_OK;
+  return rnn_state_restore(plan, state.data(), tensors.data(), saved.data(), saved.size()) ==
          RNN_OK;
 }
 
 bool StreamRun::go(const rnn_plan* plan, const Piece& piece) {
   for (int64_t i = 0; i < piece.steps && piece.isSingle; ++i)
-    if (rnn_step(plan, state->get(), part(time + i, 1).data(), nullptr) != RNN_OK)
+    if (rnn_step(plan, state.data(), part(time + i, 1).data(), nullptr) != RNN_OK)
       return false;
   if (piece.isSingle)
     return true;
   size_t bytes = 0;
   rnn_plan_sizes(plan, &bytes, nullptr, nullptr);
   Room workspace(bytes);
-  return rnn_steps(plan, state->get(), part(time, piece.steps).data(), workspace.get(), nullptr,
+  return rnn_steps(plan, state.data(), part(time, piece.steps).data(), workspace.data(), nullptr,
                    nullptr) == RNN_OK;
 }
 
@@ -112,15 +94,15 @@ bool StreamRun::run(llvm::ArrayRef<Piece> pieces) {
   options.streaming = 1;
   for (const Piece& piece : pieces) {
     options.time = piece.steps;
-    Plan plan = planOf(module, options);
+    PlanPtr plan = planOf(module, options);
     if (!plan || !begin(plan.get()) || !go(plan.get(), piece))
       return false;
     time += piece.steps;
     size_t bytes = 0;
-    if (rnn_state_save(plan.get(), state->get(), nullptr, &bytes) != RNN_OK)
+    if (rnn_state_save(plan.get(), state.data(), nullptr, &bytes) != RNN_OK)
       return false;
     saved.resize(bytes);
-    if (rnn_state_save(plan.get(), state->get(), saved.data(), &bytes) != RNN_OK)
+    if (rnn_state_save(plan.get(), state.data(), saved.data(), &bytes) != RNN_OK)
       return false;
   }
   return true;
@@ -148,14 +130,14 @@ std::vector<rnn_tensor> CallBuffers::tensors(rnn_dtype type) {
 
 std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan_options& options) {
   toRaw(options.compute);
-  Module module = load(context, cell);
-  Plan plan = module ? planOf(module.get(), options) : nullptr;
+  ModulePtr module = load(context, cell);
+  PlanPtr plan = module ? planOf(module.get(), options) : nullptr;
   size_t bytes = 0;
   if (!plan || rnn_plan_sizes(plan.get(), &bytes, nullptr, nullptr) != RNN_OK)
     return rnn_error_text(context);
   Room workspace(bytes);
-  if (rnn_forward(plan.get(), tensors(options.compute).data(), workspace.get(), nullptr, nullptr) !=
-      RNN_OK)
+  if (rnn_forward(plan.get(), tensors(options.compute).data(), workspace.data(), nullptr,
+                  nullptr) != RNN_OK)
     return rnn_error_text(context);
   fromRaw(options.compute);
   return std::nullopt;
@@ -164,7 +146,7 @@ std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan
 std::optional<std::string> CallBuffers::runInPieces(rnn_context* context, rnn_plan_options options,
                                                     llvm::ArrayRef<Piece> pieces) {
   toRaw(options.compute);
-  Module module = load(context, cell);
+  ModulePtr module = load(context, cell);
   const std::vector<rnn_tensor> all = tensors(options.compute);
   if (!module || !StreamRun(module.get(), options, arguments, all).run(pieces))
     return rnn_error_text(context);

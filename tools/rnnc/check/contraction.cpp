@@ -1,5 +1,6 @@
 // Whether a cell forgets its state, measured.
 #include "check.h"
+#include "handles.h"
 #include "probe.h"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ void drawPoints(const Subject& subject, Shooter& shooter, uint32_t first) {
 double rateOfTrajectories(const Subject& subject) {
   constexpr int64_t kLanes = 16;
   constexpr double kApart = 1e-6;
-  rnn_context* context = nullptr;
-  if (rnn_context_create(&context) != RNN_OK)
+  ContextPtr context = makeContext();
+  if (!context)
     return NAN;
   CallBuffers one(*subject.f64, subject, kLanes, kLength), other = one;
   for (auto& argument : other.arguments)
@@ -52,14 +53,13 @@ double rateOfTrajectories(const Subject& subject) {
   double far = 0;
   bool failed = false;
   for (CallBuffers* call : {&one, &other})
-    failed |= call->run(context, call->options(RNN_F64)).has_value();
+    failed |= call->run(context.get(), call->options(RNN_F64)).has_value();
   for (size_t n = 0; n < one.arguments.size(); ++n)
     if (one.arguments[n].desc.kind == RNN_ARG_FINAL)
       for (size_t i = 0; i < one.arguments[n].values.size(); ++i) {
         double difference = std::fabs(one.arguments[n].values[i] - other.arguments[n].values[i]);
         far = std::isnan(difference) ? INFINITY : std::max(far, difference);
       }
-  rnn_context_destroy(context);
   return failed ? NAN : std::log(far / kApart) / kLength;
 }
 

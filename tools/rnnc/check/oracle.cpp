@@ -1,5 +1,6 @@
 // Contraction, and the compiled cell against the interpreter.
 #include "check.h"
+#include "handles.h"
 #include "probe.h"
 
 #include "rnnc/Interpreter.h"
@@ -172,8 +173,8 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
                                       rate < 0 ? "contracts" : "does not contract"),
                     true});
   }
-  rnn_context* context = nullptr;
-  if (rnn_context_create(&context) != RNN_OK)
+  ContextPtr context = makeContext();
+  if (!context)
     return {{"interpreter", "", "no context", false}};
   // A cell that does not contract can be compared for a few steps only (SOLVER.md section 8).
   std::vector<int64_t> times =
@@ -185,9 +186,8 @@ Rows rnnc::check::checkOracle(const Subject& subject) {
   for (auto [type, bound] : {std::pair(RNN_F32, 1e-5), std::pair(RNN_F64, 1e-12)})
     for (int64_t time : times)
       rows.push_back(compareWithInterpreter(
-          context, subject, type,
+          context.get(), subject, type,
           CallBuffers(type == RNN_F64 ? *subject.f64 : *subject.f32, subject, kLanes, time),
           bound));
-  rnn_context_destroy(context);
   return rows;
 }

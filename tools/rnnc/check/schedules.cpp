@@ -1,12 +1,11 @@
 // Every schedule against the sequential loop.
 #include "check.h"
+#include "handles.h"
 #include "probe.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
 #include <fmt/format.h>
-
-#include <memory>
 
 using namespace rnnc;
 using namespace rnnc::check;
@@ -35,10 +34,6 @@ constexpr Variant kVariants[] = {
     {RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE, "chunks in the vector, tiles in sequence"},
     {RNN_VECTOR_LANES, RNN_TILES_PARALLEL, "lanes in the vector, tiles in parallel"},
     {RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL, "chunks in the vector, tiles in parallel"},
-};
-
-struct ContextDeleter {
-  void operator()(rnn_context* context) const { rnn_context_destroy(context); }
 };
 
 /// Runs one variant over all shapes; the first difference or error, or nothing.
@@ -75,10 +70,9 @@ std::optional<std::string> checkVariant(rnn_context* context, const CompiledCell
 
 Rows rnnc::check::checkSchedules(const Subject& subject) {
   Rows rows;
-  rnn_context* raw = nullptr;
-  if (rnn_context_create(&raw) != RNN_OK)
+  ContextPtr context = makeContext();
+  if (!context)
     return {{"schedules", "", "no context", false}};
-  std::unique_ptr<rnn_context, ContextDeleter> context(raw);
   const rnn_module_table& table = *subject.f32->table();
   Shapes shapes{kTimes, kLanes, kChunks};
   for (uint32_t s = 0; s < table.systems; ++s) {

@@ -1,10 +1,9 @@
 // A stream in pieces of all sizes against one call.
 #include "check.h"
+#include "handles.h"
 #include "probe.h"
 
 #include <fmt/format.h>
-
-#include <memory>
 
 using namespace rnnc;
 using namespace rnnc::check;
@@ -14,10 +13,6 @@ namespace {
 constexpr Piece kPieces[] = {{1, true}, {5, true}, {64, false}, {1, false}, {2, true}, {33, false}};
 constexpr int64_t kSteps = 1 + 5 + 64 + 1 + 2 + 33;
 constexpr int64_t kLanes[] = {1, 3, 17};
-
-struct ContextDeleter {
-  void operator()(rnn_context* context) const { rnn_context_destroy(context); }
-};
 
 std::optional<std::string> checkType(rnn_context* context, const Subject& subject, rnn_dtype type) {
   const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
@@ -38,10 +33,9 @@ std::optional<std::string> checkType(rnn_context* context, const Subject& subjec
 } // namespace
 
 Rows rnnc::check::checkStreaming(const Subject& subject) {
-  rnn_context* raw = nullptr;
-  if (rnn_context_create(&raw) != RNN_OK)
+  ContextPtr context = makeContext();
+  if (!context)
     return {{"streaming", "", "no context", false}};
-  std::unique_ptr<rnn_context, ContextDeleter> context(raw);
   Rows rows;
   for (rnn_dtype type : {RNN_F32, RNN_F64}) {
     auto problem = checkType(context.get(), subject, type);
