@@ -64,6 +64,20 @@ Result<std::unique_ptr<ByteSource>> openSource(const std::string& path) {
   return std::unique_ptr<ByteSource>(new FileSource(printable(path), std::move(*opened)));
 }
 
+Status writeFile(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+  FilePointer file(std::fopen(path.c_str(), "wbe"));
+  if (!file)
+    return systemError(path, "cannot be written");
+  bool written = true;
+  for (std::span<const std::byte> part : parts)
+    written = written && std::fwrite(part.data(), 1, part.size(), file.get()) == part.size();
+  // A full disk may show only here.
+  bool closed = std::fclose(file.release()) == 0;
+  if (!written || !closed)
+    return systemError(path, "cannot be written");
+  return success();
+}
+
 std::string printable(std::string_view name) {
   std::string text;
   for (unsigned char c : name) {

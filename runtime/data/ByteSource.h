@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,9 @@ Result<std::unique_ptr<ByteSource>> openSource(const std::string& path);
 
 /// A name from a file, fit for a message: bytes that are no printable text become \xNN.
 std::string printable(std::string_view name);
+
+/// Writes a file of these parts, one behind the other.
+Status writeFile(const std::string& path, std::span<const std::span<const std::byte>> parts);
 
 /// "path: text: what errno says".
 Error systemError(const std::string& path, std::string_view text);

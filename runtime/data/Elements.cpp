@@ -33,20 +33,15 @@ void widen(const std::byte* from, To* to, int64_t n) {
   }
 }
 
-/// The upper half of a float.
-void widenBrain(const std::byte* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    uint16_t value;
-    std::memcpy(&value, from + i * 2, 2);
-    to[i] = std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
-  }
-}
+/// A bfloat16, the upper half of a float.
+float fromBrain(uint16_t half) { return std::bit_cast<float>(static_cast<uint32_t>(half) << 16); }
 
-void widenHalf(const std::byte* from, float* to, int64_t n) {
+template <float (*convert)(uint16_t)>
+void widen16(const std::byte* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     uint16_t value;
     std::memcpy(&value, from + i * 2, 2);
-    to[i] = fromHalf(value);
+    to[i] = convert(value);
   }
 }
 
@@ -71,9 +66,9 @@ void convertElements(FileType type, const std::byte* from, std::byte* to, int64_
   case FileType::U16:
     return widen<uint16_t>(from, f32, n);
   case FileType::F16:
-    return widenHalf(from, f32, n);
+    return widen16<fromHalf>(from, f32, n);
   case FileType::BF16:
-    return widenBrain(from, f32, n);
+    return widen16<fromBrain>(from, f32, n);
   case FileType::I32:
     return widen<int32_t>(from, f64, n);
   case FileType::U32:

@@ -154,18 +154,9 @@ Result<HostArray> readNpy(const std::string& path, const ReadLimits& limits) {
 }
 
 Status writeNpy(const std::string& path, const HostArray& array) {
-  FilePointer file(std::fopen(path.c_str(), "wbe"));
-  if (!file)
-    return systemError(path, "cannot be written");
   std::string header = npyHeader(array);
-  bool written =
-      std::fwrite(header.data(), 1, header.size(), file.get()) == header.size() &&
-      std::fwrite(array.bytes.data(), 1, array.bytes.size(), file.get()) == array.bytes.size();
-  // A full disk may show only here.
-  bool closed = std::fclose(file.release()) == 0;
-  if (!written || !closed)
-    return systemError(path, "cannot be written");
-  return success();
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), array.bytes};
+  return writeFile(path, parts);
 }
 
 } // namespace rnnc::data

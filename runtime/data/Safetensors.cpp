@@ -83,19 +83,10 @@ Status writeSafetensors(const std::string& path, std::span<const NamedArray> arr
   Result<std::string> header = safetensorsHeader(arrays);
   if (!header)
     return Error{fmt::format("{}: {}", printable(path), header.error().text)};
-  FilePointer file(std::fopen(path.c_str(), "wbe"));
-  if (!file)
-    return systemError(path, "cannot be written");
-  bool written = std::fwrite(header->data(), 1, header->size(), file.get()) == header->size();
-  for (const NamedArray& named : arrays) {
-    const Bytes& bytes = named.array.bytes;
-    written = written && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
-  }
-  // A full disk may show only here.
-  bool closed = std::fclose(file.release()) == 0;
-  if (!written || !closed)
-    return systemError(path, "cannot be written");
-  return success();
+  std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(*header))};
+  for (const NamedArray& named : arrays)
+    parts.push_back(named.array.bytes);
+  return writeFile(path, parts);
 }
 
 } // namespace rnnc::data
