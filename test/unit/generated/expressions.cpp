@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 using namespace rnnc::generated;
 
@@ -89,10 +88,7 @@ ExprPtr Expressions::part(const Shape& shape, int depth) {
 }
 
 ExprPtr Expressions::stateless(const Shape& shape, int depth) {
-  bool before = std::exchange(noState, true);
-  ExprPtr result = part(shape, depth);
-  noState = before;
-  return result;
+  return withoutState([&] { return part(shape, depth); });
 }
 
 ExprPtr Expressions::newParam(const Shape& shape) {
@@ -286,10 +282,8 @@ ExprPtr Expressions::joined(const Shape& shape, int depth) {
       Shape shorter = shape;
       shorter.back() = other.name;
       ExprPtr first = random.chance(0.5) ? leaf(shorter) : exact(shorter, depth - 1);
-      bool before = std::exchange(noState, true);
-      ExprPtr rest = makeSlice(exact(shape, depth - 1), other.size, last.size, "rest");
-      noState = before;
-      return makeConcat(first, rest, last.name);
+      ExprPtr rest = withoutState([&] { return exact(shape, depth - 1); });
+      return makeConcat(first, makeSlice(rest, other.size, last.size, "rest"), last.name);
     }
   int64_t cut = random.between(1, last.size - 1);
   ExprPtr a = exact(shape, depth - 1), b = exact(shape, depth - 1);

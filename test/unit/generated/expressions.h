@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include <utility>
+
 namespace rnnc::generated {
 
 /// Grows expressions over what a program declares, and declares inputs and params where it has
@@ -50,6 +52,14 @@ public:
   bool parts = false;                    // slices, concat, outer and .T
 
 private:
+  /// What `make` makes, of inputs and params alone.
+  template <typename Make>
+  ExprPtr withoutState(const Make& make) {
+    bool before = std::exchange(noState, true);
+    ExprPtr made = make();
+    noState = before;
+    return made;
+  }
   ExprPtr realPart(const Decl& state, ExprPtr value);
   ExprPtr leaf(const Shape& shape);
   ExprPtr newParam(const Shape& shape);

@@ -52,6 +52,7 @@ TEST(Generated, AgreesInEveryForm) {
     std::string text = reproducer(index) + "\n" + describe(program) + "\n" + print(program);
     if (range.print) {
       llvm::outs() << text << '\n';
+      llvm::outs().flush(); // GoogleTest has a buffer of its own
       continue;
     }
     Crash crash(text);

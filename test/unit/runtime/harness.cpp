@@ -69,6 +69,27 @@ void Array::set(std::span<const int64_t> index, double value) {
   }
 }
 
+std::vector<rnn_tensor> partOf(const rnn_module* module, std::vector<rnn_tensor> args,
+                               int64_t first, int64_t steps) {
+  const rnn_signature* signature;
+  rnn_module_describe(module, &signature);
+  for (uint32_t i = 0; i < signature->args; ++i) {
+    const rnn_arg_kind kind = signature->arg[i].kind;
+    if (kind == RNN_ARG_INITIAL) {
+      args[i].data = nullptr;
+    }
+    if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE) {
+      continue;
+    }
+    args[i].shape[1] = steps;
+    if (args[i].data) {
+      args[i].data = static_cast<char*>(args[i].data) +
+                     first * args[i].strides[1] * (args[i].dtype == RNN_F32 ? 4 : 8);
+    }
+  }
+  return args;
+}
+
 template <class F>
 Problem<F>::Problem(const CellInfo& cell, const Options& options, uint64_t seed)
     : table(cell,
@@ -328,28 +349,6 @@ Outcome Problem<F>::run(rnn_plan_options options, int64_t time, int64_t width, b
 }
 
 template <class F>
-std::vector<rnn_tensor> Problem<F>::partOf(std::vector<rnn_tensor> args, int64_t first,
-                                           int64_t time) const {
-  const rnn_signature* signature;
-  rnn_module_describe(module_.module, &signature);
-  for (uint32_t i = 0; i < signature->args; ++i) {
-    const rnn_arg_kind kind = signature->arg[i].kind;
-    if (kind == RNN_ARG_INITIAL) {
-      args[i].data = nullptr;
-    }
-    if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE) {
-      continue;
-    }
-    args[i].shape[1] = time;
-    if (args[i].data) {
-      args[i].data = static_cast<char*>(args[i].data) +
-                     first * args[i].strides[1] * (args[i].dtype == RNN_F32 ? 4 : 8);
-    }
-  }
-  return args;
-}
-
-template <class F>
 rnn_status Problem<F>::runPiece(const Piece& piece, const std::vector<rnn_tensor>& args,
                                 int64_t first, std::vector<unsigned char>& saved) {
   rnn_plan_options options = piece.options;
@@ -367,11 +366,11 @@ rnn_status Problem<F>::runPiece(const Piece& piece, const std::vector<rnn_tensor
                : rnn_state_restore(plan, state.data, args.data(), saved.data(), savedBytes);
   if (piece.isSingle) {
     for (int64_t t = first; status == RNN_OK && t < first + piece.time; ++t) {
-      status = rnn_step(plan, state.data, partOf(args, t, 1).data(), nullptr);
+      status = rnn_step(plan, state.data, partOf(module_.module, args, t, 1).data(), nullptr);
     }
   } else if (status == RNN_OK) {
-    status = rnn_steps(plan, state.data, partOf(args, first, piece.time).data(), workspace.data,
-                       nullptr, nullptr);
+    status = rnn_steps(plan, state.data, partOf(module_.module, args, first, piece.time).data(),
+                       workspace.data, nullptr, nullptr);
   }
   if (status == RNN_OK) {
     status = rnn_state_save(plan, state.data, nullptr, &savedBytes);

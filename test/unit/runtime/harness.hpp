@@ -140,6 +140,10 @@ inline rnn_plan_options optionsFor(const Schedule& schedule, int64_t chunk = 0,
   return o;
 }
 
+/// `steps` steps from `first` on of a call's arguments, without initial states: a part of a stream.
+std::vector<rnn_tensor> partOf(const rnn_module* module, std::vector<rnn_tensor> args,
+                               int64_t first, int64_t steps);
+
 /// Part of a stream.
 struct Piece {
   rnn_plan_options options;
@@ -206,7 +210,6 @@ private:
   std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
   std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
-  std::vector<rnn_tensor> partOf(std::vector<rnn_tensor> args, int64_t first, int64_t time) const;
   rnn_status runPiece(const Piece& piece, const std::vector<rnn_tensor>& args, int64_t first,
                       std::vector<unsigned char>& saved);
   F inputAt(int i, std::vector<int64_t> index) const;

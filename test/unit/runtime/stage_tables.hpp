@@ -87,6 +87,23 @@ struct Strided {
   }
 };
 
+/// A module of one system; the lists must outlive it.
+inline rnn_module_table tableOf(const char* cell, const std::vector<rnn_tensor_desc>& tensors,
+                                const rnn_system_desc& system,
+                                const std::vector<rnn_stage>& stages) {
+  rnn_module_table table{};
+  table.abi_version = RNN_ABI_VERSION;
+  table.size = sizeof(table);
+  table.cell = cell;
+  table.tensors = uint32_t(tensors.size());
+  table.tensor = tensors.data();
+  table.systems = 1;
+  table.system = &system;
+  table.stages = uint32_t(stages.size());
+  table.stage = stages.data();
+  return table;
+}
+
 struct Form {
   const char* name;
   bool heads, left, matrix, bias;
@@ -182,15 +199,7 @@ struct ProductTable {
     if (stages.empty()) {
       stages = {{RNN_PHASE_BEFORE, &product, nullptr}};
     }
-    table.abi_version = RNN_ABI_VERSION;
-    table.size = sizeof(table);
-    table.cell = "Product";
-    table.tensors = uint32_t(tensors.size());
-    table.tensor = tensors.data();
-    table.systems = 1;
-    table.system = &system;
-    table.stages = uint32_t(stages.size());
-    table.stage = stages.data();
+    table = tableOf("Product", tensors, system, stages);
     return &table;
   }
 };
@@ -259,15 +268,7 @@ struct ChainTable {
                 {RNN_PHASE_BEFORE, &productG, nullptr},
                 {RNN_PHASE_AFTER, &productY, nullptr}};
     }
-    table.abi_version = RNN_ABI_VERSION;
-    table.size = sizeof(table);
-    table.cell = "Chain";
-    table.tensors = uint32_t(tensors.size());
-    table.tensor = tensors.data();
-    table.systems = 1;
-    table.system = &system;
-    table.stages = uint32_t(stages.size());
-    table.stage = stages.data();
+    table = tableOf("Chain", tensors, system, stages);
     return &table;
   }
 };

@@ -112,31 +112,19 @@ public:
     }
     Workspace workspace(workspaceBytes);
     for (int64_t t = 0; isSingle && t < steps; ++t) {
-      rnn_status status = rnn_step(plan_, state_->data, part(args, first + t, 1).data(), nullptr);
+      rnn_status status =
+          rnn_step(plan_, state_->data, partOf(module_.module, args, first + t, 1).data(), nullptr);
       if (status != RNN_OK) {
         return status;
       }
     }
-    return isSingle ? RNN_OK
-                    : rnn_steps(plan_, state_->data, part(args, first, steps).data(),
-                                workspace.data, nullptr, nullptr);
+    return isSingle
+               ? RNN_OK
+               : rnn_steps(plan_, state_->data, partOf(module_.module, args, first, steps).data(),
+                           workspace.data, nullptr, nullptr);
   }
 
 private:
-  std::vector<rnn_tensor> part(std::vector<rnn_tensor> args, int64_t first, int64_t steps) const {
-    const rnn_signature* signature;
-    rnn_module_describe(module_.module, &signature);
-    for (uint32_t i = 0; i < signature->args; ++i) {
-      const rnn_arg_kind kind = signature->arg[i].kind;
-      if ((kind == RNN_ARG_INPUT || kind == RNN_ARG_SEQUENCE) && args[i].data) {
-        args[i].shape[1] = steps;
-        args[i].data = static_cast<char*>(args[i].data) +
-                       first * args[i].strides[1] * (args[i].dtype == RNN_F32 ? 4 : 8);
-      }
-    }
-    return args;
-  }
-
   ModuleHandle module_;
   std::vector<rnn_dim_value> dims_;
   int64_t batch_;
