@@ -190,7 +190,7 @@ void bindDims(Plan& plan, const rnn_plan_options& options) {
   }
   plan.systems.resize(table.systems);
   for (uint32_t i = 0; i < table.systems; ++i) {
-    bindSystem(plan, dims, table.system[i], i, plan.batch, plan.systems[i]);
+    bindSystem(plan, dims, table.system[i], i, plan.sequences(), plan.systems[i]);
   }
   plan.stages.resize(table.stages);
   for (uint32_t i = 0; i < table.stages; ++i) {

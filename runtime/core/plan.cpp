@@ -2,6 +2,7 @@
 
 #include "core/bind.hpp"
 #include "core/carry_form.hpp"
+#include "core/elements.hpp"
 #include "core/status.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <thread>
 
 namespace rnnc::runtime {
@@ -46,6 +49,10 @@ void checkOptions(const rnn_plan_options& o) {
   }
   if (o.threads < 0 || o.threads > maxThreads) {
     invalid("threads is {}; it must be in 0..{} (0: all)", o.threads, maxThreads);
+  }
+  if (o.streaming && o.reversed) {
+    fail(RNN_UNSUPPORTED, "reversed: a stream goes on behind what it has seen, so its time cannot "
+                          "run backwards");
   }
 }
 
@@ -106,6 +113,12 @@ bool sideBySide(const rnn_module_table& table, const rnn_system_desc& desc) {
   return rank > 0 && desc.state_slots[0].lane_axis[rank - 1] >= 0;
 }
 
+/// The steps of a sequence, for the cost model: of a packed batch the mean.
+int64_t usualTime(const Plan& plan) {
+  return plan.segments.packed ? plan.time / std::max<int64_t>(1, plan.segments.filled())
+                              : plan.time;
+}
+
 // `options` null: a map, whose steps all threads share anyway.
 ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t time,
                             const rnn_plan_options* options) {
@@ -122,7 +135,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.tolerance = plan.tolerance;
   r.sequences = sequencesOf(system, plan);
   r.sideBySide = sideBySide(plan.table(), desc) ? system.lanesPerBatch : 1;
-  r.elementSize = plan.compute == RNN_F32 ? 4 : 8;
+  r.elementSize = static_cast<uint32_t>(elementSize(plan.compute));
   for (uint32_t i = 0; i < desc.kernels; ++i) {
     if (desc.kernel[i].compute == plan.compute) {
       r.widths.push_back(desc.kernel[i].width);
@@ -167,8 +180,57 @@ std::vector<CarryTerm> carryTerms(const SystemPlan& system) {
   return terms;
 }
 
+/// The vectors of all lanes, or of `lanes` lanes from `firstLane` on.
+void addRuns(SystemPlan& system, const std::vector<LaneRun>& lanes, int64_t firstLane, int64_t end,
+             const std::function<Kernel(uint32_t)>& kernel) {
+  for (const LaneRun& run : lanes) {
+    const int64_t first = firstLane + run.firstLane;
+    system.runs.push_back({first, run.groups, kernel(run.width),
+                           std::min(run.groups * int64_t(run.width), end - first), system.groups});
+    system.groups += run.groups;
+  }
+}
+
+// A tile in parallel with others belongs to one segment.
+void addSegmentRuns(SystemPlan& system, const Plan& plan, ScheduleRequest request,
+                    const ScheduleChoice& choice, const std::function<Kernel(uint32_t)>& kernel) {
+  request.lanes = system.lanesPerBatch;
+  request.schedule = RNN_SCHEDULE_PARALLEL;
+  request.vector = choice.vector;
+  request.tiles = choice.tiles;
+  request.chunk = choice.chunk;
+  request.chunks = choice.chunks;
+  const std::vector<LaneRun> lanes = chooseSchedule(request).chosen.lanes;
+  for (int64_t s = 0; s < plan.segments.count(); ++s) {
+    addRuns(system, lanes, s * system.lanesPerBatch, (s + 1) * system.lanesPerBatch, kernel);
+  }
+}
+
+// What depends on how long each group is, which is as long as its first lane. Every one has a tile,
+// of no steps where its segment is empty: room for a state.
+void countSteps(SystemPlan& system, const Plan& plan) {
+  if (!plan.segments.packed) {
+    system.vectorSteps = checkedProduct(system.groups, plan.time, system.desc->name);
+    checkedProduct(system.groups, system.tileCount, "the workspace");
+    return;
+  }
+  std::vector<int64_t> firstTile = {0};
+  for (int64_t group = 0; group < system.groups; ++group) {
+    const GroupRun& run = system.runOf(group);
+    const int64_t each = system.chunksInVectors() ? 1 : run.kernel.width;
+    const int64_t lane = run.firstLane + (group - run.firstGroup) * each;
+    const int64_t steps = plan.stepsOf(system, lane);
+    system.vectorSteps += steps;
+    firstTile.push_back(firstTile.back() +
+                        std::max<int64_t>(1, (steps + system.tileSteps - 1) / system.tileSteps));
+  }
+  if (system.tilesInParallel() && system.tileCount > 0) {
+    system.firstTile = std::move(firstTile);
+  }
+}
+
 void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedules,
-                  const ScheduleRequest& request) {
+                  const ScheduleRequest& request, int64_t longest) {
   const ScheduleChoice& choice = schedules.chosen;
   const rnn_module_table& table = plan.table();
   system.parallel = choice.parallel;
@@ -178,22 +240,36 @@ void takeSchedule(SystemPlan& system, const Plan& plan, const Schedules& schedul
   system.chunks = choice.chunks;
   system.secondsSequential = schedules.secondsSequential;
   system.secondsParallel = schedules.secondsParallel;
-  system.tileSteps = std::min(checkedProduct(choice.chunk, choice.chunks, "chunk x chunks"),
-                              std::max<int64_t>(plan.time, 1));
-  system.tileCount = plan.time == 0 ? 0 : (plan.time - 1) / system.tileSteps + 1;
-  auto kernel = [&](uint32_t width, bool jacobian) {
-    return resolveKernel(table, system, plan.compute, width, jacobian);
-  };
-  if (system.chunksInVectors()) {
-    system.chunkKernel = kernel(choice.width, true);
-    system.runs = {{0, system.lanes, kernel(request.widths.front(), false)}};
-  } else {
-    for (const LaneRun& run : choice.lanes) {
-      system.runs.push_back({run.firstLane, run.groups, kernel(run.width, choice.parallel)});
+  // Sequential, the chunk is the whole time: none, where there are no steps.
+  system.tileSteps =
+      std::clamp<int64_t>(checkedProduct(choice.chunk, choice.chunks, "chunk x chunks"), 1,
+                          std::max<int64_t>(longest, 1));
+  system.tileCount = longest == 0 ? 0 : (longest - 1) / system.tileSteps + 1;
+  // Made once for each width: a module may compile it.
+  std::map<uint32_t, Kernel> kernels;
+  auto kernel = [&](uint32_t width) {
+    auto [place, isNew] = kernels.try_emplace(width);
+    if (isNew) {
+      place->second = resolveKernel(table, system, plan.compute, width,
+                                    choice.parallel && !system.chunksInVectors());
     }
+    return place->second;
+  };
+  const bool isPacked = plan.segments.packed && system.index < table.systems;
+  if (system.chunksInVectors()) {
+    system.chunkKernel = resolveKernel(table, system, plan.compute, choice.width, true);
+    system.runs = {{0, system.lanes, kernel(request.widths.front()), system.lanes, 0}};
+    system.groups = system.lanes;
+  } else if (isPacked && system.tilesInParallel()) {
+    addSegmentRuns(system, plan, request, choice, kernel);
+  } else {
+    addRuns(system, choice.lanes, 0, system.lanes, kernel);
   }
   for (const GroupRun& run : system.runs) {
-    system.groups += run.groups;
+    system.laneWidth = std::max<int64_t>(system.laneWidth, run.kernel.width);
+  }
+  if (system.index < table.systems) {
+    countSteps(system, plan);
   }
   if (system.parallel) {
     system.products = carryTerms(system);
@@ -247,6 +323,9 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
   const rnn_module_table& table = plan->table();
   plan->batch = options.batch;
   plan->time = options.time;
+  plan->segments = readSegments(options);
+  plan->reversed = options.reversed != 0;
+  plan->reset = options.reset != 0;
   plan->compute = options.compute;
   takeTolerance(*plan, options);
   bindDims(*plan, options);
@@ -262,14 +341,14 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
          table.system[0].name);
   }
   for (SystemPlan& system : plan->systems) {
-    const ScheduleRequest request = makeRequest(system, *plan, plan->time, &options);
-    takeSchedule(system, *plan, chooseSchedule(request), request);
+    const ScheduleRequest request = makeRequest(system, *plan, usualTime(*plan), &options);
+    takeSchedule(system, *plan, chooseSchedule(request), request, plan->longest());
   }
   for (StagePlan& stage : plan->stages) {
     if (stage.map.desc) {
-      const ScheduleRequest request =
-          makeRequest(stage.map, *plan, timeOf(*plan, stage.phase), nullptr);
-      takeSchedule(stage.map, *plan, chooseSchedule(request), request);
+      const int64_t time = timeOf(*plan, stage.phase);
+      const ScheduleRequest request = makeRequest(stage.map, *plan, time, nullptr);
+      takeSchedule(stage.map, *plan, chooseSchedule(request), request, plan->time);
     }
   }
   plan->arena = plan->module->context->arena(options.threads);

@@ -4,8 +4,10 @@
 #include "core/dense.hpp"
 #include "core/module.hpp"
 #include "core/schedule.hpp"
+#include "core/segments.hpp"
 #include "core/stream.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -17,10 +19,12 @@ struct Kernel {
   rnn_shoot_fn jacobian = nullptr; ///< null where the schedule needs none
 };
 
-/// `groups` vectors of lanes one after the other, from lane `firstLane` on.
+/// `groups` vectors of lanes one after the other, from lane `firstLane` and group `firstGroup` on.
 struct GroupRun {
   int64_t firstLane = 0, groups = 0;
   Kernel kernel;
+  int64_t lanes = 0; ///< the last vector may have fewer than its width
+  int64_t firstGroup = 0;
 };
 
 /// One term of the product of two carries: out[result] += times * left[a] * right[b].
@@ -35,20 +39,36 @@ struct SystemPlan {
   std::shared_ptr<const DenseSystem> dense; ///< null for a system that has no block dims
   int64_t packedOffset = 0; ///< of its shared params among those of all systems, in numbers
   std::vector<int64_t> laneSizes;
-  int64_t lanesPerBatch = 1, lanes = 0;
+  int64_t lanesPerBatch = 1, lanes = 0; ///< of one sequence; of all
   bool parallel = false;
   rnn_vector vector = RNN_VECTOR_LANES;
   rnn_tiles tiles = RNN_TILES_SEQUENCE;
   int64_t chunk = 0, chunks = 1; ///< steps a chunk, chunks a tile
   int64_t tileSteps = 0, tileCount = 0;
   int64_t groups = 0;
+  int64_t vectorSteps = 0;    ///< of all groups together
+  int64_t laneWidth = 1;      ///< of the widest of `runs`
   std::vector<GroupRun> runs; ///< vectors of lanes; with vectors of chunks: the lanes one by one
-  Kernel chunkKernel;         ///< vectors of chunks
+  /// Tiles in parallel of a packed batch, whose vectors then hold lanes of one segment alone: the
+  /// tiles of all groups in front of each. Otherwise empty: each has tileCount.
+  std::vector<int64_t> firstTile;
+  Kernel chunkKernel; ///< vectors of chunks
   std::vector<CarryTerm> products;
   double secondsSequential = 0, secondsParallel = 0;
 
   bool chunksInVectors() const { return vector == RNN_VECTOR_CHUNKS; }
   bool tilesInParallel() const { return parallel && tiles == RNN_TILES_PARALLEL; }
+  const GroupRun& runOf(int64_t group) const {
+    return *(std::ranges::upper_bound(runs, group, {}, &GroupRun::firstGroup) - 1);
+  }
+  int64_t tilesBefore(int64_t group) const {
+    return firstTile.empty() ? group * tileCount : firstTile[group];
+  }
+  int64_t tilesOf(int64_t group) const { return tilesBefore(group + 1) - tilesBefore(group); }
+  int64_t groupOfTile(int64_t tile) const {
+    return firstTile.empty() ? tile / tileCount
+                             : std::ranges::upper_bound(firstTile, tile) - firstTile.begin() - 1;
+  }
 };
 
 struct ProductPart {
@@ -80,6 +100,9 @@ struct StagePlan {
 struct Plan {
   std::shared_ptr<const Module> module;
   int64_t batch = 0, time = 0;
+  Segments segments;
+  bool reversed = false; ///< times are in the order of the computation, from the arrays' last place
+  bool reset = false;    ///< calls take a mask
   rnn_dtype compute = RNN_F32;
   double tolerance = 0;
   int64_t maxSweeps = 0;
@@ -101,6 +124,14 @@ struct Plan {
   size_t stateBytes = 0;
 
   const rnn_module_table& table() const { return *module->table; }
+  int64_t sequences() const { return segments.packed ? segments.count() : batch; }
+  int64_t longest() const { return segments.packed ? segments.longest() : time; }
+  /// Steps of a lane of a system.
+  int64_t stepsOf(const SystemPlan& system, int64_t lane) const {
+    return segments.packed ? segments.longestFirst[lane / system.lanesPerBatch].steps : time;
+  }
+  /// The tensors of a call: those of the signature, and the mask.
+  size_t argCount() const { return module->args.size() + reset; }
 };
 
 /// Batch elements and steps that a stage runs over.

@@ -1,5 +1,6 @@
 #include "core/stream.hpp"
 
+#include "core/elements.hpp"
 #include "core/plan.hpp"
 #include "core/status.hpp"
 #include "core/tensors.hpp"
@@ -106,14 +107,13 @@ bool overlap(Memory a, Memory b) {
 }
 
 size_t savedBytes(const Plan& plan) {
-  return sizeof(StreamHeader) +
-         size_t(plan.stream.numbers) * (plan.compute == RNN_F32 ? sizeof(float) : sizeof(double));
+  return sizeof(StreamHeader) + size_t(plan.stream.numbers) * size_t(elementSize(plan.compute));
 }
 
 // What a sequence begins with; a restored one has initial states of its own.
 std::vector<rnn_tensor> firstArgs(const Plan& plan, const rnn_tensor* args, bool isRestored) {
   const std::vector<rnn_arg_desc>& kinds = plan.module->args;
-  std::vector<rnn_tensor> first(kinds.size());
+  std::vector<rnn_tensor> first(plan.argCount());
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i].kind == RNN_ARG_PARAM || (kinds[i].kind == RNN_ARG_INITIAL && !isRestored)) {
       first[i] = args[i];

@@ -1,5 +1,6 @@
 #include "core/tensors.hpp"
 
+#include "core/elements.hpp"
 #include "core/overlap.hpp"
 #include "core/status.hpp"
 
@@ -24,11 +25,11 @@ struct Shape {
 
 Shape expectedShape(const Plan& plan, const rnn_arg_desc& arg) {
   Shape shape;
-  if (arg.kind != RNN_ARG_PARAM) {
-    shape.add(plan.batch);
-  }
   if (arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_SEQUENCE) {
+    shape.add(plan.batch);
     shape.add(plan.time);
+  } else if (arg.kind != RNN_ARG_PARAM) {
+    shape.add(plan.sequences());
   }
   for (int64_t size : plan.tensorSizes[arg.tensor]) {
     shape.add(size);
@@ -52,32 +53,32 @@ bool isRequired(const rnn_arg_desc& arg) {
   return arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_PARAM;
 }
 
-int64_t checkedElementSize(const Plan& plan, size_t index, const rnn_tensor& tensor) {
-  switch (tensor.dtype) {
+std::string nameOf(const Plan& plan, size_t index) {
+  return index < plan.module->args.size() ? argName(*plan.module, index)
+                                          : fmt::format("argument {} (reset mask)", index);
+}
+
+// Names are made for errors alone: rnn_forward allocates nothing.
+void checkType(const Plan& plan, size_t index, rnn_dtype dtype) {
+  switch (dtype) {
   case RNN_F32:
-    return 4;
   case RNN_F64:
-    return 8;
+    return;
   case RNN_BF16:
   case RNN_F16:
     fail(RNN_UNSUPPORTED, "{}: {} arrays are not supported yet; convert it to f32",
-         argName(*plan.module, index), tensor.dtype == RNN_BF16 ? "bf16" : "f16");
+         nameOf(plan, index), dtype == RNN_BF16 ? "bf16" : "f16");
+  case RNN_U8:
+    invalid("{}: dtype is u8, which is for masks alone", nameOf(plan, index));
   }
-  invalid("{}: dtype {} is unknown", argName(*plan.module, index), static_cast<int>(tensor.dtype));
+  invalid("{}: dtype {} is unknown", nameOf(plan, index), static_cast<int>(dtype));
 }
 
-// The tensor alone. False where there is nothing to read or write.
-bool checkOne(const Plan& plan, size_t index, const rnn_tensor& tensor, Footprint& footprint) {
-  const rnn_arg_desc& arg = plan.module->args[index];
-  auto name = [&] { return argName(*plan.module, index); };
-  const Shape shape = expectedShape(plan, arg);
-  if (!tensor.data && !(isRequired(arg) && !shape.empty)) {
-    return false;
-  }
-  if (!tensor.data) {
-    invalid("{}: data is null, but it is required", name());
-  }
-  const int64_t elementSize = checkedElementSize(plan, index, tensor);
+// What of a tensor there is to check whatever it is. False where there is nothing in it.
+bool checkTensor(const Plan& plan, size_t index, const rnn_tensor& tensor, const Shape& shape,
+                 Footprint& footprint) {
+  auto name = [&] { return nameOf(plan, index); };
+  const int64_t bytes = elementSize(tensor.dtype);
   if (tensor.rank != shape.rank) {
     invalid("{}: rank is {}, the plan has {}, {}", name(), tensor.rank, shape.rank,
             shapeText(shape.size.data(), shape.rank));
@@ -88,22 +89,52 @@ bool checkOne(const Plan& plan, size_t index, const rnn_tensor& tensor, Footprin
               shapeText(shape.size.data(), shape.rank));
     }
   }
-  if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(elementSize) != 0) {
-    invalid("{}: data is not aligned to the {} bytes of an element", name(), elementSize);
+  if (reinterpret_cast<uintptr_t>(tensor.data) % static_cast<uintptr_t>(bytes) != 0) {
+    invalid("{}: data is not aligned to the {} bytes of an element", name(), bytes);
   }
-  if (!makeFootprint(tensor, elementSize, footprint)) {
+  if (!makeFootprint(tensor, bytes, footprint)) {
     invalid("{}: its strides reach beyond the address space", name());
-  }
-  if (isResult(arg) && !elementsAreApart(footprint)) {
-    invalid("{}: its strides {} let elements overlap; a result needs a place for each", name(),
-            shapeText(tensor.strides, tensor.rank));
   }
   return !footprint.empty();
 }
 
+// The tensor alone. False where there is nothing to read or write.
+bool checkOne(const Plan& plan, size_t index, const rnn_tensor& tensor, Footprint& footprint) {
+  const rnn_arg_desc& arg = plan.module->args[index];
+  const Shape shape = expectedShape(plan, arg);
+  if (!tensor.data && !(isRequired(arg) && !shape.empty)) {
+    return false;
+  }
+  if (!tensor.data) {
+    invalid("{}: data is null, but it is required", nameOf(plan, index));
+  }
+  checkType(plan, index, tensor.dtype);
+  const bool isThere = checkTensor(plan, index, tensor, shape, footprint);
+  if (isResult(arg) && !elementsAreApart(footprint)) {
+    invalid("{}: its strides {} let elements overlap; a result needs a place for each",
+            nameOf(plan, index), shapeText(tensor.strides, tensor.rank));
+  }
+  return isThere;
+}
+
+// Of a plan with a mask.
+bool checkMask(const Plan& plan, const rnn_tensor& tensor, Footprint& footprint) {
+  const size_t index = plan.module->args.size();
+  if (!tensor.data) {
+    return false;
+  }
+  if (tensor.dtype != RNN_U8) {
+    invalid("{}: dtype must be u8, one byte a step", nameOf(plan, index));
+  }
+  Shape shape;
+  shape.add(plan.batch);
+  shape.add(plan.time);
+  return checkTensor(plan, index, tensor, shape, footprint);
+}
+
 // Footprints are made again where they are needed: rnn_forward allocates nothing.
 bool footprintOf(const rnn_tensor& tensor, Footprint& footprint) {
-  return tensor.data && makeFootprint(tensor, tensor.dtype == RNN_F32 ? 4 : 8, footprint) &&
+  return tensor.data && makeFootprint(tensor, elementSize(tensor.dtype), footprint) &&
          !footprint.empty();
 }
 
@@ -121,11 +152,11 @@ void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) 
   if (!footprintOf(args[index], result)) {
     return;
   }
-  for (size_t j = 0; j < kinds.size(); ++j) {
-    const bool isSeen = j == index || (j > index && isResult(kinds[j]));
+  for (size_t j = 0; j < plan.argCount(); ++j) {
+    const bool isSeen = j == index || (j > index && j < kinds.size() && isResult(kinds[j]));
     if (!isSeen && footprintOf(args[j], other) && !areApart(result, other)) {
-      invalid("{}: overlaps {}; results need memory of their own", argName(*plan.module, index),
-              argName(*plan.module, j));
+      invalid("{}: overlaps {}; results need memory of their own", nameOf(plan, index),
+              nameOf(plan, j));
     }
   }
 }
@@ -138,22 +169,24 @@ void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<M
   if (!kinds.empty() && !args) {
     invalid("{}: argument `args` is null", function);
   }
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    const bool isInitial = kinds[i].kind == RNN_ARG_INITIAL;
-    if (use == ArgUse::Begin && !isInitial && kinds[i].kind != RNN_ARG_PARAM) {
+  for (size_t i = 0; i < plan.argCount(); ++i) {
+    const bool isMask = i == kinds.size();
+    const bool isInitial = !isMask && kinds[i].kind == RNN_ARG_INITIAL;
+    const bool isParam = !isMask && kinds[i].kind == RNN_ARG_PARAM;
+    if (use == ArgUse::Begin && !isInitial && !isParam) {
       continue;
     }
     if (use == ArgUse::GoOn && isInitial && args[i].data) {
       invalid("{}: the sequence has begun, and goes on from `state`; give no data here, or begin "
               "anew with rnn_state_init",
-              argName(*plan.module, i));
+              nameOf(plan, i));
     }
     Footprint footprint;
-    if (!checkOne(plan, i, args[i], footprint)) {
+    if (!(isMask ? checkMask(plan, args[i], footprint) : checkOne(plan, i, args[i], footprint))) {
       continue;
     }
     if (std::ranges::any_of(own, [&](Memory m) { return !areApart(footprint, footprintOf(m)); })) {
-      invalid("{}: overlaps the {}", argName(*plan.module, i),
+      invalid("{}: overlaps the {}", nameOf(plan, i),
               use == ArgUse::Whole ? "workspace" : "state or the workspace");
     }
   }

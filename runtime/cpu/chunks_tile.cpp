@@ -144,15 +144,10 @@ void ChunksTile<F>::noteNonfinite(TileStats& stats) {
   const int64_t width = this->columns_.width();
   for (int64_t w = 0; w < walkedFrom_; ++w) {
     const int64_t v = w / width, j = w % width;
-    const int64_t time = this->frame_.time + w * this->chunkSteps_;
-    if (time >= stats.nonfinite) {
-      return;
-    }
     if (std::isnan(this->finiteOf(v)[j])) {
       this->load(v);
-      stats.nonfinite = time + this->columns_.locateNonfinite(this->rowOf(v), this->chunkSteps_,
-                                                              this->startOf(v), j, j + 1);
-      return;
+      this->columns_.noteNonfinite(this->finiteOf(v), this->rowOf(v), this->chunkSteps_,
+                                   this->startOf(v), j, j + 1, stats.nonfinite);
     }
   }
 }

@@ -9,6 +9,14 @@
 #include <memory>
 
 namespace rnnc::runtime::cpu {
+namespace {
+
+template <class F>
+bool isNan(F number) {
+  return std::isnan(number);
+}
+
+} // namespace
 
 template <class F>
 Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Carver& carver)
@@ -19,6 +27,7 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   params_ = carver.take<F>(desc_.params * maxWidth);
   scratch_ = carver.take<F>(maxWidth);
   index_ = carver.take<int64_t>((1 + desc_.lane_rank) * maxWidth);
+  begin_ = carver.take<int64_t>(maxWidth);
   offset_ = carver.take<int64_t>(maxWidth);
   column_ = carver.take<void*>(maxWidth);
   inputPointers_ = carver.take<const void*>(desc_.inputs);
@@ -26,6 +35,7 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   resultPointers_ = carver.take<void*>(results);
   resultStrides_ = carver.take<int64_t>(results);
   pieceStart_ = carver.take<F>(desc_.states * maxWidth);
+  searchStart_ = carver.take<F>(desc_.states * maxWidth);
   probe_ = carver.take<F>(desc_.states * maxWidth);
   finite_ = carver.take<F>(maxWidth);
   unsolved_ = carver.take<int64_t>(desc_.implicit ? maxWidth : 0);
@@ -59,7 +69,11 @@ void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane,
   valid_ = valid;
   firstLane_ = firstLane;
   staged_ = false;
+  const bool isMap = system_.index >= call.plan.table().systems;
+  isPacked_ = call.plan.segments.packed && !isMap;
+  forgets_ = call.reset.data || (call.plan.segments.packed && isMap);
   indexLanes(firstLane);
+  indexSegments();
   bindParams(call);
   for (size_t i = 0; system_.dense && i < system_.dense->shared.size(); ++i) {
     shared_[i] =
@@ -102,6 +116,28 @@ void Columns<F>::indexLanes(int64_t firstLane) {
   }
 }
 
+// Lanes are numbered by length of their segments; arrays are not.
+template <class F>
+void Columns<F>::indexSegments() {
+  for (int64_t j = 0; j < width_; ++j) {
+    begin_[j] = 0;
+    if (isPacked_) {
+      const Segment& segment = call_->plan.segments.longestFirst[index_[j]];
+      begin_[j] = segment.begin;
+      index_[j] = segment.number;
+    }
+  }
+}
+
+template <class F>
+void Columns<F>::narrow(int64_t valid, F* state) {
+  bind(*call_, kernel_, firstLane_, valid);
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    F* of = state + i * width_;
+    std::fill(of + valid, of + width_, of[valid - 1]);
+  }
+}
+
 template <class F>
 void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride,
                          int64_t* out) {
@@ -136,7 +172,10 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
   sequence.timeStride = strides.time;
   sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
-  offsets(slot, strides.dims, strides.batch, sequence.offset);
+  offsets(slot, strides.dims, isPacked_ ? 0 : strides.batch, sequence.offset);
+  for (int64_t j = 0; isPacked_ && j < width_; ++j) {
+    sequence.offset[j] += begin_[j] * strides.time;
+  }
   sequence.history = slot.back > 0 ? call.history<F>(slot.tensor) : History<F>{};
   if (const History<F>& history = sequence.history; history.data) {
     offsets(slot, history.strides, history.steps * history.elements, sequence.historyOffset);
@@ -171,24 +210,67 @@ F* Columns<F>::streamed(uint32_t state) const {
 template <class F>
 void Columns<F>::initialState(F* state) {
   for (uint32_t i = 0; i < desc_.states; ++i) {
+    F* to = state + i * width_;
     if (call_->stream && !call_->stream->isNew) {
       for (int64_t j = 0; j < width_; ++j) {
-        state[i * width_ + j] = streamed(i)[std::min(j, valid_ - 1)];
+        to[j] = streamed(i)[std::min(j, valid_ - 1)];
       }
       continue;
     }
     const rnn_slot& slot = desc_.state_slots[i];
     const int arg = call_->plan.module->tensorArgs[slot.tensor].initial;
     const rnn_tensor& tensor = call_->args[arg];
-    F* to = state + i * width_;
-    const rnn_tensor_desc& desc = call_->plan.table().tensor[slot.tensor];
-    if (tensor.data) {
-      offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
-      loadColumns(tensor, to);
-    } else if (desc.start != 0) {
-      startFromParam(slot, desc.start - 1, to);
-    } else {
-      std::fill(to, to + width_, static_cast<F>(desc.fill));
+    if (!tensor.data) {
+      ownStart(i, to);
+      continue;
+    }
+    offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
+    loadColumns(tensor, to);
+  }
+}
+
+// What the cell says that a state begins with.
+template <class F>
+void Columns<F>::ownStart(uint32_t state, F* to) {
+  const rnn_slot& slot = desc_.state_slots[state];
+  const rnn_tensor_desc& desc = call_->plan.table().tensor[slot.tensor];
+  if (desc.start != 0) {
+    startFromParam(slot, desc.start - 1, to);
+  } else {
+    std::fill(to, to + width_, static_cast<F>(desc.fill));
+  }
+}
+
+template <class F>
+bool Columns<F>::restartsAt(int64_t time) const {
+  for (int64_t j = 0; call_->reset.data && j < valid_; ++j) {
+    const bool isNew = j == 0 || batchOf(j) != batchOf(j - 1) || begin_[j] != begin_[j - 1];
+    if (isNew && restartsAt(time, j)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class F>
+int64_t Columns<F>::nextRestart(int64_t time, int64_t end) const {
+  if (!call_->reset.data) {
+    return end;
+  }
+  do {
+    ++time;
+  } while (time < end && !restartsAt(time));
+  return std::min(time, end);
+}
+
+template <class F>
+void Columns<F>::restart(int64_t time, F* state) {
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    ownStart(i, scratch_);
+    for (int64_t j = 0; j < width_; ++j) {
+      if (restartsAt(time, j)) {
+        state[i * width_ + j] = scratch_[j];
+      }
     }
   }
 }
@@ -219,10 +301,10 @@ void Columns<F>::startFromParam(const rnn_slot& slot, uint32_t param, F* to) {
 }
 
 template <class F>
-void Columns<F>::finalState(const F* state) {
+void Columns<F>::finalState(const F* state, int64_t first) {
   for (uint32_t i = 0; i < desc_.states; ++i) {
     if (call_->stream) {
-      std::copy_n(state + i * width_, valid_, streamed(i));
+      std::copy_n(state + i * width_ + first, valid_ - first, streamed(i) + first);
     }
     const rnn_slot& slot = desc_.state_slots[i];
     const rnn_tensor& tensor = call_->args[call_->plan.module->tensorArgs[slot.tensor].final];
@@ -231,7 +313,7 @@ void Columns<F>::finalState(const F* state) {
     }
     char* data = static_cast<char*>(tensor.data);
     offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
-    for (int64_t j = 0; j < valid_; ++j) {
+    for (int64_t j = first; j < valid_; ++j) {
       storeElement(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype,
                    state[i * width_ + j]);
     }
@@ -273,11 +355,38 @@ void Columns<F>::load(int64_t row, int64_t steps) {
   }
 }
 
+template <class F>
+void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
+  gatherRows(input, row, steps);
+  if (forgets_ && input.back > 0) {
+    forget(input, row, steps);
+  }
+}
+
+// Rows that read across the begin of a sequence: there was nothing before it.
+template <class F>
+void Columns<F>::forget(const Sequence& input, int64_t row, int64_t steps) {
+  for (int64_t r = 0; r < steps; ++r) {
+    F* elements = input.rows + (row + r) * width_;
+    int64_t batch = -1, time = -1;
+    bool forgotten = false;
+    for (int64_t j = 0; j < width_; ++j) {
+      const int64_t here = arrayTime(row, j) + r;
+      if (batchOf(j) != batch || here != time) { // neighbours are mostly at the same place
+        batch = batchOf(j);
+        time = here;
+        forgotten = call_->beginsWithin(batch, time, input.back);
+      }
+      elements[j] = forgotten ? input.before : elements[j];
+    }
+  }
+}
+
 // Columns of chunks reach time 0 at rows of their own. The rows that are before it in all columns
 // are filled first; the rest is gathered, and where a column starts late it is gathered from time 0
 // on and put right afterwards: no read is outside the array.
 template <class F>
-void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
+void Columns<F>::gatherRows(const Sequence& input, int64_t row, int64_t steps) {
   const int64_t size = elementSize(input.dtype);
   auto first = [&](int64_t column) { return columnTime(row, column) - input.back; };
   int64_t filled = steps;
@@ -393,27 +502,37 @@ void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
   run(kernel_.jacobian, row, 1, probe_, carry, finite_, unsolved_, false);
 }
 
-// Halves the stretch that holds the step; together the halves are no longer than the stretch.
+// Columns of segments are each at a place of their own.
+template <class F>
+void Columns<F>::noteNonfinite(const F* flags, int64_t row, int64_t steps, const F* start,
+                               int64_t first, int64_t last, int64_t& nonfinite) {
+  const int64_t together = isPacked_ ? 1 : last - first;
+  for (int64_t j = first; j < last; j += together) {
+    const bool finite = std::none_of(flags + j, flags + j + together, isNan<F>);
+    const int64_t time = arrayTime(row, j);
+    if (!finite && time < nonfinite) {
+      nonfinite = std::min(nonfinite, time + locateNonfinite(row, steps, start, j, j + together));
+    }
+  }
+}
+
+// The step (0..steps-1) at which one of the columns has its first state that is not finite, given
+// that there is one. Halves the stretch that holds it; together the halves are no longer than the
+// stretch.
 template <class F>
 int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first,
                                     int64_t last) {
   const size_t bytes = sizeof(F) * desc_.states * width_;
-  auto flagged = [&] {
-    return std::any_of(finite_ + first, finite_ + last, [](F flag) { return std::isnan(flag); });
-  };
   int64_t begin = 0;
-  F* at = pieceStart_;
-  if (at != start) {
-    std::memcpy(at, start, bytes);
-  }
+  std::memcpy(searchStart_, start, bytes);
   while (steps > 1) {
     const int64_t half = steps / 2;
-    std::memcpy(probe_, at, bytes);
+    std::memcpy(probe_, searchStart_, bytes);
     run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, unsolved_, false);
-    if (flagged()) {
+    if (std::any_of(finite_ + first, finite_ + last, isNan<F>)) {
       steps = half;
     } else {
-      std::memcpy(at, probe_, bytes);
+      std::memcpy(searchStart_, probe_, bytes);
       begin += half;
       steps -= half;
     }
@@ -429,8 +548,10 @@ void Columns<F>::noteUnsolved(const int64_t* flags, int64_t row, int64_t first, 
   }
   for (int64_t j = first; j < last; ++j) {
     if (flags[j] >= 0) {
-      unsolved.add(
-          {columnTime(row, j) + flags[j], system_.index, firstLane_ + std::min(j, valid_ - 1)});
+      const int64_t lane = firstLane_ + std::min(j, valid_ - 1);
+      // As the caller numbers segments.
+      unsolved.add({arrayTime(row, j) + flags[j], system_.index,
+                    index_[j] * system_.lanesPerBatch + lane % system_.lanesPerBatch});
     }
   }
 }
@@ -447,12 +568,9 @@ void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite,
     shoot(0, count, state, nullptr, finite_, unsolved_);
     store(0, count);
     noteUnsolved(unsolved_, 0, 0, valid_, unsolved);
-    const bool finite =
-        std::none_of(finite_, finite_ + valid_, [](F flag) { return std::isnan(flag); });
-    if (!finite && nonfinite > time + done) {
-      nonfinite =
-          std::min(nonfinite, time + done + locateNonfinite(0, count, pieceStart_, 0, valid_));
-    }
+    // The search for the place uses up finite_.
+    std::copy_n(finite_, width_, scratch_);
+    noteNonfinite(scratch_, 0, count, pieceStart_, 0, valid_, nonfinite);
   }
 }
 

@@ -2,63 +2,17 @@
 //
 // A column holds a lane (all columns at the same time), or a chunk of one lane (column j is j
 // chunks later). Either way the kernels see rows [row][column]: row r of lanes is r steps after the
-// frame's start; row v * C + s of chunks is step s of the v-th vector of chunks. Arrays whose
-// columns are neighbours in memory are used in place; the others are staged, once a tile. A delayed
-// input, x[t-n], is an array that starts n rows early; the rows before time 0 exist in the stage
-// only.
+// frame's start; row v * C + s of chunks is step s of the v-th vector of chunks. Times count from
+// the first step of the column's own sequence, which in a packed batch lies somewhere on the axis
+// of time, a place for each column. Arrays whose columns are neighbours in memory are used in
+// place; the others are staged, once a tile. A delayed input, x[t-n], is an array that starts n
+// rows early; the rows before time 0 exist in the stage only.
 #pragma once
 
-#include "core/plan.hpp"
-#include "core/report.hpp"
+#include "cpu/call.hpp"
 #include "cpu/carver.hpp"
 
 namespace rnnc::runtime::cpu {
-
-/// A streaming state during a call.
-struct Stream {
-  StreamHeader* header;
-  bool isNew; ///< it is being begun: its states come from the arguments
-
-  /// As plan.stream says.
-  template <class F>
-  F* numbers() const {
-    return reinterpret_cast<F*>(header + 1);
-  }
-};
-
-/// What a delayed input reads before the first step of a call that goes on with a stream.
-template <class F>
-struct History {
-  const F* data = nullptr; ///< null: there is none
-  int64_t steps = 0, elements = 0, time = 0;
-  const int64_t* strides = nullptr; ///< of the tensor's dims
-
-  /// Row-major elements of batch element 0 at step `time` < 0 of the call; those of the others are
-  /// steps * elements further each.
-  const F* at(int64_t step) const {
-    const int64_t place = (time + step) % steps;
-    return data + (place < 0 ? place + steps : place) * elements;
-  }
-};
-
-struct Call {
-  const Plan& plan;
-  const rnn_tensor* args;
-  const rnn_tensor* tensors; ///< of the table: the caller's, or the workspace's; null data: absent
-  const void* packed;        ///< numbers of the compute type: the shared params of dense systems
-  Progress progress;
-  const Stream* stream; ///< null: a whole sequence
-
-  template <class F>
-  History<F> history(uint32_t tensor) const {
-    const StreamLayout& layout = plan.stream;
-    if (!stream || layout.steps[tensor] == 0) {
-      return {};
-    }
-    return {stream->numbers<F>() + layout.history[tensor], layout.steps[tensor],
-            layout.elements[tensor], stream->header->time, layout.strides[tensor].data()};
-  }
-};
 
 template <class F>
 class Columns {
@@ -75,9 +29,25 @@ public:
   uint32_t states() const { return desc_.states; }
   uint32_t carry() const { return desc_.carry; }
 
+  /// Steps of a column's sequence. They do not grow with the column.
+  int64_t stepsOf(int64_t column) const {
+    return call_->plan.stepsOf(system_, firstLane_ + column);
+  }
+  /// Goes on with the first `valid` columns alone: the others have ended. Those of `state` that
+  /// ended become copies, too.
+  void narrow(int64_t valid, F* state);
+
   /// [states][width]
   void initialState(F* state);
-  void finalState(const F* state);
+  /// Columns `first`, ..., valid() - 1.
+  void finalState(const F* state, int64_t first);
+
+  /// Does the sequence of any column begin anew before step `time`?
+  bool restartsAt(int64_t time) const;
+  /// The first step after `time` before which one does; `end` where there is none until then.
+  int64_t nextRestart(int64_t time, int64_t end) const;
+  /// The states of those columns.
+  void restart(int64_t time, F* state);
 
   /// Row 0 is time step `time` of every lane.
   void frameLanes(int64_t time);
@@ -98,12 +68,14 @@ public:
   /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
   void jacobian(int64_t row, const F* start, F* carry);
 
-  /// The step (0..steps-1) at which one of the columns `first`..`last`-1 has its first state that
-  /// is not finite, given that there is one. Leaves all results alone.
-  int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
+  /// Lowers `nonfinite` to the first place in the arrays where columns `first`..`last`-1 have a
+  /// state that is not finite, given what a shoot of rows row..row+steps-1 from `start` said of
+  /// them. Leaves all results alone.
+  void noteNonfinite(const F* flags, int64_t row, int64_t steps, const F* start, int64_t first,
+                     int64_t last, int64_t& nonfinite);
 
   /// The sequential schedule: `steps` steps from `time` on, in pieces that the stage can hold.
-  /// Lowers `nonfinite` to the first step with a state that is not finite, and adds to `unsolved`.
+  /// Notes what is not finite and adds to `unsolved`.
   void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved);
 
   /// Adds the implicit steps of columns `first`..`last`-1 that found no solution, as a shoot from
@@ -126,17 +98,31 @@ private:
   };
 
   void indexLanes(int64_t firstLane);
+  void indexSegments();
   void offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride, int64_t* out);
   void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
   void bindParams(const Call& call);
   void loadColumns(const rnn_tensor& tensor, F* to) const;
+  void ownStart(uint32_t state, F* to);
   void startFromParam(const rnn_slot& slot, uint32_t param, F* to);
   int64_t columnTime(int64_t row, int64_t column) const;
+  /// The same on the arrays' axis.
+  int64_t arrayTime(int64_t row, int64_t column) const {
+    return columnTime(row, column) + begin_[column];
+  }
+  /// Of the arrays. (Of initial and final states it is index_.)
+  int64_t batchOf(int64_t column) const { return isPacked_ ? 0 : index_[column]; }
+  bool restartsAt(int64_t time, int64_t column) const {
+    return call_->reset.at(batchOf(column), time + begin_[column]);
+  }
+  int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
   /// Whether the kernel may read the input where it lies, from `row` on.
   bool isInPlace(const Sequence& input, int64_t row) const {
-    return input.inPlace && time_ + row >= input.back;
+    return input.inPlace && time_ + row >= input.back && !(forgets_ && input.back > 0);
   }
   void stage(const Sequence& input, int64_t row, int64_t steps);
+  void gatherRows(const Sequence& input, int64_t row, int64_t steps);
+  void forget(const Sequence& input, int64_t row, int64_t steps);
   F earlier(const Sequence& input, int64_t column, int64_t time) const {
     return input.history.data ? input.history.at(time)[input.historyOffset[column]] : input.before;
   }
@@ -151,12 +137,15 @@ private:
   int64_t width_ = 0, valid_ = 0, rows_ = 0, firstLane_ = 0;
   int64_t time_ = 0, chunkSteps_ = 0, chunks_ = 0; ///< the frame; chunkSteps_ 0: lanes
   bool staged_ = false;
+  bool isPacked_ = false; ///< columns are lanes of segments
+  bool forgets_ = false;  ///< what delayed inputs read may lie before a begin, after time 0
 
   Sequence* inputs_;
   Sequence* results_; ///< states, then outputs
   F* params_;
   F* scratch_;      ///< one vector for results that nobody wants
-  int64_t* index_;  ///< [1 + lane rank][width] batch element and lane index of each column
+  int64_t* index_;  ///< [1 + lane rank][width] batch element or segment, and lane index
+  int64_t* begin_;  ///< [width] of its segment, in the arrays
   int64_t* offset_; ///< [width]
   void** column_;   ///< [width]
   const void** inputPointers_;
@@ -166,6 +155,7 @@ private:
   const void** shared_; ///< of a dense system
   F* denseScratch_;     ///< likewise
   F* pieceStart_;       ///< [states][width]
+  F* searchStart_;      ///< [states][width]
   F* probe_;            ///< [states][width]
   F* finite_;           ///< [width]
   int64_t* unsolved_;   ///< [width] with implicit steps

@@ -22,14 +22,8 @@ void solveGroup(const Call& call, const SystemPlan& system, int64_t group, void*
   Carver carver(slice);
   GroupSolver<F> solver(system, carver);
   solver.bind(call, group);
-  F* state = solver.state();
-  solver.initialState(state);
-  if (system.parallel) {
-    solver.tilesInSequence(0, state, tally);
-  } else {
-    solver.sequential(state, tally);
-  }
-  solver.finalState(state);
+  solver.initialState(solver.state());
+  solver.solve(0, solver.state(), tally);
 }
 
 // The groups of all systems whose tiles are solved in sequence, in one loop.
@@ -53,11 +47,11 @@ void solveOneByOne(const Call& call, const ThreadSlices& threads) {
   });
 }
 
-// As tilesInSequence, sequential and TilesInParallel::solveOne count them.
+// As GroupSolver::solve and TilesInParallel::solveOne count them.
 double totalSteps(const Plan& plan) {
   double steps = 0;
   for (const SystemPlan& system : plan.systems) {
-    steps += double(system.groups) * double(plan.time) * (isOneByOne(system) ? 1 : 3);
+    steps += double(system.vectorSteps) * (isOneByOne(system) ? 1 : 3);
   }
   return steps;
 }
@@ -65,9 +59,9 @@ double totalSteps(const Plan& plan) {
 /// "`Cell_h` found no solution at step 7 (counted from 0) of batch element 2, d = 5"
 std::string unsolvedText(const Plan& plan, const Unsolved& at) {
   const SystemPlan& system = *std::ranges::find(plan.systems, at.system, &SystemPlan::index);
-  std::string text =
-      fmt::format("`{}` found no solution at step {} (counted from 0) of batch element {}",
-                  system.desc->name, at.step, at.lane / system.lanesPerBatch);
+  std::string text = fmt::format(
+      "`{}` found no solution at step {} (counted from 0) of {} {}", system.desc->name, at.step,
+      plan.segments.packed ? "segment" : "batch element", at.lane / system.lanesPerBatch);
   int64_t rest = at.lane % system.lanesPerBatch, below = system.lanesPerBatch;
   for (uint32_t a = 0; a < system.desc->lane_rank; ++a) {
     below /= system.laneSizes[a];
@@ -75,6 +69,24 @@ std::string unsolvedText(const Plan& plan, const Unsolved& at) {
     rest %= below;
   }
   return text;
+}
+
+ResetMask resetMask(const Plan& plan, const rnn_tensor* args) {
+  if (!plan.reset) {
+    return {};
+  }
+  const rnn_tensor mask = inOrder(plan, args[plan.module->args.size()]);
+  return {static_cast<const uint8_t*>(mask.data), mask.strides[0], mask.strides[1]};
+}
+
+// The report's places are those of the caller's arrays.
+rnn_report inArrays(const Plan& plan, rnn_report report) {
+  for (int64_t* step : {&report.first_nonfinite, &report.unsolved_step}) {
+    if (plan.reversed && *step >= 0) {
+      *step = plan.time - 1 - *step;
+    }
+  }
+  return report;
 }
 
 // The room for a product's weights. Those of a step's plan stay; other products share one.
@@ -145,7 +157,13 @@ Workspace<F>::Workspace(const Plan& plan, Carver& carver)
 
 template <class F>
 Call Workspace<F>::call(const Plan& plan, const rnn_tensor* args, const Stream* stream) {
-  return {plan, args, sequences.bind(args), packed, Progress(header->progress), stream};
+  return {plan,
+          args,
+          sequences.bind(args),
+          packed,
+          Progress(header->progress),
+          stream,
+          resetMask(plan, args)};
 }
 
 template <class F>
@@ -190,7 +208,7 @@ void solve(Call& call, Workspace<F>& workspace) {
     total.add(workspace.threads.tallies[slot]);
   }
   call.progress.end();
-  workspace.header->report = total.report();
+  workspace.header->report = inArrays(plan, total.report());
   workspace.header->magic = ReportHeader::magicValue;
 }
 

@@ -9,21 +9,13 @@ namespace {
 /// level-2 caches.
 constexpr int64_t stageBytes = int64_t(128) * 1024;
 
-int64_t lanesWidth(const SystemPlan& system) {
-  int64_t width = 1;
-  for (const GroupRun& run : system.runs) {
-    width = std::max<int64_t>(width, run.kernel.width);
-  }
-  return width;
-}
-
 int64_t laneRows(const SystemPlan& system, int64_t time, int64_t elementSize) {
   if (system.parallel && !system.chunksInVectors()) {
     return system.tileSteps;
   }
   const rnn_system_desc& desc = *system.desc;
   const int64_t row =
-      (int64_t(desc.inputs) + desc.states + desc.outputs) * lanesWidth(system) * elementSize;
+      (int64_t(desc.inputs) + desc.states + desc.outputs) * system.laneWidth * elementSize;
   return std::clamp<int64_t>(stageBytes / std::max<int64_t>(row, 1), 16,
                              std::max<int64_t>(time, 16));
 }
@@ -46,24 +38,24 @@ int64_t tileVectors(const SystemPlan& system) {
 }
 
 int64_t tileWidth(const SystemPlan& system) {
-  return system.chunksInVectors() ? system.chunkKernel.width : lanesWidth(system);
+  return system.chunksInVectors() ? system.chunkKernel.width : system.laneWidth;
 }
 
 int64_t groupWidth(const SystemPlan& system) {
-  return system.chunksInVectors() ? 1 : lanesWidth(system);
+  return system.chunksInVectors() ? 1 : system.laneWidth;
 }
 
 template <class F>
 GroupSolver<F>::GroupSolver(const SystemPlan& system, Carver& carver)
     : system_(system),
-      lanes_(system, lanesWidth(system),
+      lanes_(system, system.laneWidth,
              laneRows(system, system.tileSteps * system.tileCount, sizeof(F)), carver),
       chunks_(system, system.chunksInVectors() ? system.chunkKernel.width : 0, chunkRows(system),
               carver),
       ownTile_(*system.desc, tileVectors(system), tileWidth(system), carver),
       scratch_(*system.desc, tileVectors(system), tileWidth(system), carver),
       state_(carver.take<F>(system.desc->states * groupWidth(system))),
-      aloneState_(carver.take<F>(system.desc->states * lanesWidth(system))) {}
+      aloneState_(carver.take<F>(system.desc->states * system.laneWidth)) {}
 
 template <class F>
 void GroupSolver<F>::bind(const Call& call, int64_t group) {
@@ -75,14 +67,25 @@ void GroupSolver<F>::bind(const Call& call, int64_t group) {
     chunks_.bind(call, system_.chunkKernel, group, 1);
     return;
   }
-  const GroupRun* run = system_.runs.data();
-  while (group >= run->groups) {
-    group -= run->groups;
-    ++run;
+  const GroupRun& run = system_.runOf(group);
+  const int64_t first = (group - run.firstGroup) * run.kernel.width;
+  lanes_.bind(call, run.kernel, run.firstLane + first,
+              std::min<int64_t>(run.kernel.width, run.lanes - first));
+}
+
+// With vectors of chunks a state is one column, and the lane alone has a vector of copies.
+template <class F>
+void GroupSolver<F>::toAlone(const F* state) {
+  for (uint32_t i = 0; i < system_.desc->states; ++i) {
+    std::fill_n(aloneState_ + i * lanes_.width(), lanes_.width(), state[i]);
   }
-  const int64_t first = run->firstLane + group * run->kernel.width;
-  lanes_.bind(call, run->kernel, first,
-              std::min<int64_t>(run->kernel.width, system_.lanes - first));
+}
+
+template <class F>
+void GroupSolver<F>::fromAlone(F* state) const {
+  for (uint32_t i = 0; i < system_.desc->states; ++i) {
+    state[i] = aloneState_[i * lanes_.width()];
+  }
 }
 
 template <class F>
@@ -92,59 +95,132 @@ void GroupSolver<F>::initialState(F* state) {
     return;
   }
   lanes_.initialState(aloneState_);
-  for (uint32_t i = 0; i < system_.desc->states; ++i) {
-    state[i] = aloneState_[i * lanes_.width()];
-  }
+  fromAlone(state);
 }
 
 template <class F>
-void GroupSolver<F>::finalState(const F* state) {
+void GroupSolver<F>::finalState(const F* state, int64_t first) {
   if (!system_.chunksInVectors()) {
-    lanes_.finalState(state);
+    lanes_.finalState(state, first);
     return;
   }
-  for (uint32_t i = 0; i < system_.desc->states; ++i) {
-    std::fill_n(aloneState_ + i * lanes_.width(), lanes_.width(), state[i]);
-  }
-  lanes_.finalState(aloneState_);
+  toAlone(state);
+  lanes_.finalState(aloneState_, first);
 }
 
 template <class F>
-void GroupSolver<F>::sequential(F* state, Tally& tally) {
+void GroupSolver<F>::restart(int64_t time, F* state) {
+  if (!system_.chunksInVectors()) {
+    lanes_.restart(time, state);
+    return;
+  }
+  toAlone(state);
+  lanes_.restart(time, aloneState_);
+  fromAlone(state);
+}
+
+// Takes the lanes that end before step `time` out, and says how many are left.
+template <class F>
+int64_t GroupSolver<F>::endLanes(int64_t time, F* state) {
+  int64_t left = lanes_.valid();
+  while (left > 0 && lanes_.stepsOf(left - 1) <= time) {
+    --left;
+  }
+  if (left < lanes_.valid()) {
+    finalState(state, left);
+    if (left > 0) {
+      lanes_.narrow(left, state);
+      scratch_.powerSteps = 0; // some columns are other lanes now
+    }
+  }
+  return left;
+}
+
+// Time goes by in windows: within one no lane ends, and none begins anew.
+template <class F>
+void GroupSolver<F>::solve(int64_t time, F* state, Tally& tally) {
+  WalkPolicy policy;
+  prediction_ = {};
+  while (endLanes(time, state) > 0) {
+    if (lanes_.restartsAt(time)) {
+      restart(time, state);
+    }
+    const int64_t end = lanes_.nextRestart(time, lanes_.stepsOf(lanes_.valid() - 1));
+    solveWindow(time, end, policy, state, tally);
+    time = end;
+  }
+}
+
+template <class F>
+void GroupSolver<F>::solveWindow(int64_t time, int64_t end, WalkPolicy& policy, F* state,
+                                 Tally& tally) {
   constexpr int64_t piece = 65536; // long enough that a call more costs nothing
-  for (int64_t time = 0; time < call_->plan.time; time += piece) {
-    const int64_t steps = std::min(piece, call_->plan.time - time);
-    lanes_.walk(time, steps, state, tally.nonfinite, tally.unsolved);
+  const int64_t each = system_.parallel ? system_.tileSteps : piece;
+  for (; time < end; time += each) {
+    const int64_t steps = std::min(each, end - time);
+    if (system_.parallel) {
+      solveNext(time, steps, policy, state, tally);
+    } else {
+      lanes_.walk(time, steps, state, tally.nonfinite, tally.unsolved);
+    }
     call_->progress.advance(steps);
   }
 }
 
+// A tile from the exact end of the one before.
 template <class F>
-void GroupSolver<F>::tilesInSequence(int64_t firstTile, F* state, Tally& tally) {
-  WalkPolicy policy;
-  prediction_ = {};
-  for (int64_t tile = firstTile; tile < system_.tileCount; ++tile) {
-    TileStats stats;
-    stats.nonfinite = tally.nonfinite;
-    const bool walk = policy.walkNext();
-    solveTile(tile, walk ? TileStart::Walk : TileStart::Fresh, ownTile_, state, nullptr, stats);
-    if (!walk) {
-      policy.tried(stats.hopeless);
-    }
-    prediction_.saw(stats);
-    stats.addTo(tally, tile, lanes());
-    call_->progress.advance(stepsOf(tile));
+void GroupSolver<F>::solveNext(int64_t time, int64_t steps, WalkPolicy& policy, F* state,
+                               Tally& tally) {
+  TileStats stats;
+  stats.nonfinite = tally.nonfinite;
+  TileFrame frame;
+  frame.time = time;
+  frame.steps = steps;
+  frame.expectedSweeps = prediction_.expected();
+  const bool walk = policy.walkNext();
+  solveFrame(frame, walk ? TileStart::Walk : TileStart::Fresh, ownTile_, state, nullptr, stats);
+  if (!walk) {
+    policy.tried(stats.hopeless);
   }
+  prediction_.saw(stats);
+  stats.addTo(tally, time / system_.tileSteps, lanes());
 }
 
 template <class F>
 void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileState, F* state,
                                F* carry, TileStats& stats) {
+  int64_t time = tile * system_.tileSteps;
+  const int64_t end = time + stepsOf(tile);
   TileFrame frame;
-  frame.time = tile * system_.tileSteps;
-  frame.steps = stepsOf(tile);
-  frame.wantsCarry = carry != nullptr;
-  frame.expectedSweeps = carry ? 0 : prediction_.expected();
+  if (!lanes_.restartsAt(time) && lanes_.nextRestart(time, end) == end) {
+    frame.time = time;
+    frame.steps = end - time;
+    frame.wantsCarry = carry != nullptr;
+    solveFrame(frame, how, tileState, state, carry, stats);
+    return;
+  }
+  // What is behind a begin does not depend on the tile's start. (Lanes of other batch elements in
+  // the same vector take more sweeps for it.)
+  for (; time < end; time = frame.time + frame.steps) {
+    if (lanes_.restartsAt(time)) {
+      restart(time, state);
+    }
+    frame.time = time;
+    frame.steps = lanes_.nextRestart(time, end) - time;
+    solveFrame(frame, how == TileStart::Walk ? how : TileStart::Fresh, tileState, state, nullptr,
+               stats);
+  }
+  if (carry) {
+    std::fill_n(carry, system_.desc->carry * width(), F(0));
+  }
+}
+
+template <class F>
+void GroupSolver<F>::solveFrame(const TileFrame& frame, TileStart how, TileState<F>& tileState,
+                                F* state, F* carry, TileStats& stats) {
+  if (frame.steps == 0) { // a segment without steps
+    return;
+  }
   if (how == TileStart::Walk) {
     walkTile(frame, state, stats);
   } else if (system_.chunksInVectors()) {
@@ -153,8 +229,7 @@ void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileSt
     solveLanes(frame, how, tileState, state, carry, stats);
   }
   if (carry && stats.walked) {
-    std::fill_n(carry, system_.desc->carry * (system_.chunksInVectors() ? 1 : lanes_.width()),
-                F(0));
+    std::fill_n(carry, system_.desc->carry * width(), F(0));
   }
 }
 
@@ -168,14 +243,9 @@ void GroupSolver<F>::walkTile(const TileFrame& frame, F* state, TileStats& stats
     lanes_.walk(frame.time, frame.steps, state, stats.nonfinite, stats.unsolved);
     return;
   }
-  const int64_t width = lanes_.width();
-  for (uint32_t i = 0; i < system_.desc->states; ++i) {
-    std::fill_n(aloneState_ + i * width, width, state[i]);
-  }
+  toAlone(state);
   lanes_.walk(frame.time, frame.steps, aloneState_, stats.nonfinite, stats.unsolved);
-  for (uint32_t i = 0; i < system_.desc->states; ++i) {
-    state[i] = aloneState_[i * width];
-  }
+  fromAlone(state);
 }
 
 template <class F>

@@ -64,27 +64,37 @@ public:
 
   /// States are [states][width()].
   void initialState(F* state);
-  void finalState(const F* state);
+  /// Of the lanes from `first` on.
+  void finalState(const F* state, int64_t first = 0);
 
-  /// From `state` to the end of the plan's time, as the schedule says.
-  void sequential(F* state, Tally& tally);
-  /// Tile `firstTile` and all later ones, each from the exact end of the one before.
-  void tilesInSequence(int64_t firstTile, F* state, Tally& tally);
+  /// From `state` before step `time` to the end of every lane, as the schedule says but with tiles
+  /// in sequence, each from the exact end of the one before; and the final states. `state` is used
+  /// up.
+  void solve(int64_t time, F* state, Tally& tally);
 
-  /// Solves one tile; `state` in and out. `carry` ([carry][width()]): where not null, gets the
-  /// product of the Jacobians over the tile, or zeros for a tile that was walked.
+  /// Solves one tile of the schedule; `state` in and out. `carry` ([carry][width()]): where not
+  /// null, gets the product of the Jacobians over the tile; zeros for a tile that was walked, or in
+  /// which a sequence begins anew.
   void solveTile(int64_t tile, TileStart how, TileState<F>& tileState, F* state, F* carry,
                  TileStats& stats);
 
+  /// Of the longest lane.
+  int64_t steps() const { return lanes_.stepsOf(0); }
   int64_t stepsOf(int64_t tile) const {
-    return std::min(system_.tileSteps, call_->plan.time - tile * system_.tileSteps);
+    return std::min(system_.tileSteps, steps() - tile * system_.tileSteps);
   }
 
-  /// The slice's own, for tiles in sequence.
-  TileState<F>& ownTile() { return ownTile_; }
   F* state() { return state_; }
 
 private:
+  void solveWindow(int64_t time, int64_t end, WalkPolicy& policy, F* state, Tally& tally);
+  void solveNext(int64_t time, int64_t steps, WalkPolicy& policy, F* state, Tally& tally);
+  void solveFrame(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
+                  F* carry, TileStats& stats);
+  int64_t endLanes(int64_t time, F* state);
+  void restart(int64_t time, F* state);
+  void toAlone(const F* state);
+  void fromAlone(F* state) const;
   void solveLanes(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
                   F* carry, TileStats& stats);
   void solveChunks(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,

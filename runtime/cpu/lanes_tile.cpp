@@ -144,18 +144,11 @@ template <class F>
 void LanesTile<F>::noteNonfinite(TileStats& stats) {
   for (int64_t w = 0; w < this->vectors_; ++w) {
     const F* finite = this->finiteOf(w);
-    const int64_t time = this->frame_.time + this->rowOf(w);
-    if (time >= stats.nonfinite) {
-      return;
-    }
-    if (std::any_of(finite, finite + this->columns_.valid(),
-                    [](F flag) { return std::isnan(flag); })) {
+    const int64_t valid = this->columns_.valid();
+    if (std::any_of(finite, finite + valid, [](F flag) { return std::isnan(flag); })) {
       this->load(w);
-      stats.nonfinite = std::min(
-          stats.nonfinite,
-          time + this->columns_.locateNonfinite(this->rowOf(w), this->stepsOf(w), this->startOf(w),
-                                                0, this->columns_.valid()));
-      return;
+      this->columns_.noteNonfinite(finite, this->rowOf(w), this->stepsOf(w), this->startOf(w), 0,
+                                   valid, stats.nonfinite);
     }
   }
 }

@@ -100,6 +100,7 @@ private:
                               int64_t first) const;
   void packPanel(const ProductPart& part, int64_t head, int64_t panel, F* to) const;
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
+  void packBefore(F* to) const;
   void packEarlier(int64_t head, int64_t row, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
@@ -117,8 +118,8 @@ private:
   const ProductKernel<F>& kernel_;
   int64_t time_, rows_;
   Array sequence_;
-  F before_;           ///< what the sequence was before its first step,
-  History<F> history_; ///< or where that is kept
+  F before_;           ///< what the sequence was before its first step
+  History<F> history_; ///< of a stream: what it was before the call
 };
 
 template <class F>
@@ -196,7 +197,13 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         }
         continue;
       }
-      if (row / product_.rows % time_ < back) {
+      const int64_t step = row / product_.rows;
+      if (back > 0 && call_.hasLaterBegins() &&
+          call_.beginsWithin(step / time_, step % time_, back)) {
+        packBefore(to + i);
+        continue;
+      }
+      if (step % time_ < back) {
         packEarlier(head, row, to + i);
         continue;
       }
@@ -215,20 +222,28 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
   }
 }
 
-// A row of a step before the first one.
+// A row of a step before the sequence's first one.
+template <class F>
+void Runner<F>::packBefore(F* to) const {
+  for (int64_t k = 0; k < product_.contracted; ++k) {
+    to[k * kernel_.mr] = before_;
+  }
+}
+
+// A row of a step before the call's first one.
 template <class F>
 void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
-  const F* from = &before_;
-  int64_t stride = 0;
-  if (history_.data) {
-    Array kept;
-    kept.dims = history_.strides;
-    const int64_t own = row % product_.rows, step = row / product_.rows;
-    from = history_.at(step % time_ - product_.desc->back) +
-           step / time_ * history_.steps * history_.elements + headOffset(kept, head) +
-           (product_.hasRow ? own * history_.strides[product_.sequenceRow] : 0);
-    stride = history_.strides[product_.sequenceContracted];
+  if (!history_.data) {
+    packBefore(to);
+    return;
   }
+  Array kept;
+  kept.dims = history_.strides;
+  const int64_t own = row % product_.rows, step = row / product_.rows;
+  const F* from = history_.at(step % time_ - product_.desc->back) +
+                  step / time_ * history_.steps * history_.elements + headOffset(kept, head) +
+                  (product_.hasRow ? own * history_.strides[product_.sequenceRow] : 0);
+  const int64_t stride = history_.strides[product_.sequenceContracted];
   for (int64_t k = 0; k < product_.contracted; ++k) {
     to[k * kernel_.mr] = from[k * stride];
   }

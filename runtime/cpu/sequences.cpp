@@ -42,6 +42,15 @@ void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor&
   }
 }
 
+rnn_tensor inOrder(const Plan& plan, rnn_tensor sequence) {
+  if (plan.reversed && sequence.data && plan.time > 0) {
+    sequence.data = static_cast<char*>(sequence.data) +
+                    (plan.time - 1) * sequence.strides[1] * elementSize(sequence.dtype);
+    sequence.strides[1] = -sequence.strides[1];
+  }
+  return sequence;
+}
+
 SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor) {
   if (isSequence(plan, index)) {
     return {tensor.strides[0], tensor.strides[1], tensor.strides + 2};
@@ -80,7 +89,7 @@ const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args) {
     tensor = {};
     const int arg = plan_.module->tensorArgs[i].sequence;
     if (arg >= 0) {
-      tensor = args[arg];
+      tensor = isSequence(plan_, i) ? inOrder(plan_, args[arg]) : args[arg];
     }
     if (!plan_.kept[i] || (tensor.data && tensor.dtype == dtypeOf<F>)) {
       continue;
@@ -108,10 +117,10 @@ template <class F>
 void Sequences<F>::copyToCaller(const rnn_tensor* args) {
   for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
     const int arg = plan_.module->tensorArgs[i].sequence;
-    if (!plan_.kept[i] || arg < 0 || !args[arg].data || args[arg].data == tensors_[i].data) {
+    if (!plan_.kept[i] || arg < 0 || !args[arg].data || tensors_[i].data != kept_[i]) {
       continue;
     }
-    const rnn_tensor &from = tensors_[i], &to = args[arg];
+    const rnn_tensor &from = tensors_[i], to = inOrder(plan_, args[arg]);
     int64_t elements = 1;
     for (int64_t size : plan_.tensorSizes[i]) {
       elements *= size;

@@ -13,6 +13,9 @@ struct SequenceStrides {
 };
 SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tensor& tensor);
 
+/// A sequence with its time in the order of the computation.
+rnn_tensor inOrder(const Plan& plan, rnn_tensor sequence);
+
 /// Copies one batch element of a tensor of the table from one step to another, converted, whatever
 /// the strides.
 void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor& from,

@@ -1,7 +1,7 @@
 // Between the caller's arrays and the layout of the kernels, [step][column].
 #pragma once
 
-#include "rnn/rnn.h"
+#include "core/elements.hpp"
 
 #include <cstdint>
 
@@ -35,7 +35,5 @@ void storeElement(char* element, rnn_dtype dtype, F value) {
 
 template <class F>
 constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
-
-inline int64_t elementSize(rnn_dtype dtype) { return dtype == RNN_F32 ? 4 : 8; }
 
 } // namespace rnnc::runtime::cpu

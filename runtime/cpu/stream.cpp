@@ -35,6 +35,28 @@ rnn_tensor historyTensor(const StreamLayout& layout, uint32_t index, F* numbers)
   return tensor;
 }
 
+// Where a sequence began anew, what was before it is not read any more.
+template <class F>
+void forgetHistory(const Call& call, uint32_t tensor, int64_t batch) {
+  const StreamLayout& layout = call.plan.stream;
+  const int64_t steps = layout.steps[tensor], elements = layout.elements[tensor];
+  F* of = call.stream->numbers<F>() + layout.history[tensor] + batch * steps * elements;
+  int64_t last = call.reset.data ? call.plan.time - 1 : -1;
+  while (last >= 0 && !call.reset.at(batch, last)) {
+    --last;
+  }
+  if (last < 0) {
+    return;
+  }
+  // Of the `steps` steps up to the call's last one, those before `last`.
+  const int64_t now = call.stream->header->time + call.plan.time;
+  for (int64_t t = call.plan.time - steps; t < last; ++t) {
+    const int64_t place = (now + (t - call.plan.time) % steps + steps) % steps;
+    std::fill_n(of + place * elements, elements,
+                static_cast<F>(call.plan.table().tensor[tensor].fill));
+  }
+}
+
 // Takes the last steps of what is read later on. (The threads' loop converts as IEEE says.)
 template <class F>
 void keepHistory(const Call& call) {
@@ -49,6 +71,7 @@ void keepHistory(const Call& call) {
       for (int64_t t = std::max<int64_t>(0, plan.time - steps); t < plan.time; ++t) {
         copyStep(plan, i, batch, call.tensors[i], t, to, (call.stream->header->time + t) % steps);
       }
+      forgetHistory<F>(call, i, batch);
     });
   }
 }

@@ -18,7 +18,7 @@ template <class F>
 TilesInParallel<F>::TilesInParallel(const SystemPlan& system, Carver& carver)
     : system_(system), width_(groupWidth(system)) {
   const rnn_system_desc& desc = *system.desc;
-  const int64_t tiles = checkedProduct(system.groups, system.tileCount, "the workspace");
+  const int64_t tiles = system.tilesBefore(system.groups); // plans check it
   const int64_t vectors = checkedProduct(tiles, width_, "the workspace");
   groups_ = carver.take<Group>(system.groups);
   records_ = carver.take<Record>(tiles);
@@ -52,8 +52,9 @@ F* TilesInParallel<F>::carryOf(int64_t group, int64_t tile) const {
 }
 
 template <class F>
-bool TilesInParallel<F>::isProbe(int64_t tile) const {
-  const int64_t apart = std::max<int64_t>(1, (system_.tileCount + probeCount - 1) / probeCount);
+bool TilesInParallel<F>::isProbe(int64_t group, int64_t tile) const {
+  const int64_t apart =
+      std::max<int64_t>(1, (system_.tilesOf(group) + probeCount - 1) / probeCount);
   return tile % apart == 0;
 }
 
@@ -67,7 +68,7 @@ void TilesInParallel<F>::begin(const Call& call, int64_t group, GroupSolver<F>& 
   g.waiting = g.lanes;
   g.sequenceFrom = g.unconvergedTile = -1;
   solver.initialState(startOf(group, 0));
-  for (int64_t tile = 0; tile < system_.tileCount; ++tile) {
+  for (int64_t tile = 0; tile < system_.tilesOf(group); ++tile) {
     records_[index(group, tile)] = Record{};
     dirty_[index(group, tile)] = 1;
     if (tile > 0) {
@@ -91,7 +92,7 @@ void TilesInParallel<F>::solveOne(const Call& call, int64_t group, int64_t tile,
                                             : TileStart::Fresh;
   F* state = endOf(group, tile);
   std::copy_n(startOf(group, tile), size, state);
-  const bool isLast = tile + 1 == system_.tileCount;
+  const bool isLast = tile + 1 == system_.tilesOf(group);
   solver.solveTile(tile, how, tileState, state, isLast ? nullptr : carryOf(group, tile), stats);
   // Two thirds for the solve from a guess, the rest for the first one from a better start.
   if (record.solves < 2) {
@@ -107,9 +108,10 @@ void TilesInParallel<F>::solveOne(const Call& call, int64_t group, int64_t tile,
 
 template <class F>
 void TilesInParallel<F>::solveDirty(const Call& call, const ThreadSlices& threads, bool probes) {
-  parallelFor(*call.plan.arena, system_.groups * system_.tileCount, [&](int64_t item, int slot) {
-    const int64_t group = item / system_.tileCount, tile = item % system_.tileCount;
-    if (dirty_[item] && !groups_[group].done && (!probes || isProbe(tile))) {
+  const int64_t tiles = system_.tilesBefore(system_.groups);
+  parallelFor(*call.plan.arena, tiles, [&](int64_t item, int slot) {
+    const int64_t group = system_.groupOfTile(item), tile = item - index(group, 0);
+    if (dirty_[item] && !groups_[group].done && (!probes || isProbe(group, tile))) {
       Carver carver(threads.slice(slot));
       GroupSolver<F> solver(system_, carver);
       solveOne(call, group, tile, solver);
@@ -121,13 +123,13 @@ void TilesInParallel<F>::solveDirty(const Call& call, const ThreadSlices& thread
 template <class F>
 void TilesInParallel<F>::judgeProbes(int64_t group) {
   int64_t probes = 0, walked = 0;
-  for (int64_t tile = 0; tile < system_.tileCount; ++tile) {
-    if (isProbe(tile)) {
+  for (int64_t tile = 0; tile < system_.tilesOf(group); ++tile) {
+    if (isProbe(group, tile)) {
       ++probes;
       walked += records_[index(group, tile)].stats.walked;
     }
   }
-  if (2 * walked >= probes && walked > 0 && system_.tileCount > 1) {
+  if (2 * walked >= probes && walked > 0 && system_.tilesOf(group) > 1) {
     std::copy_n(endOf(group, 0), system_.desc->states * groups_[group].width, startOf(group, 1));
     toSequence(group, 1);
   }
@@ -143,7 +145,8 @@ template <class F>
 void TilesInParallel<F>::compare(const Plan& plan, int64_t group) {
   Group& g = groups_[group];
   const CarryPattern pattern(*system_.desc);
-  const ChunkVectors<F> tiles{system_.tileCount, g.width, startOf(group, 0), endOf(group, 0),
+  const int64_t count = system_.tilesOf(group);
+  const ChunkVectors<F> tiles{count, g.width, startOf(group, 0), endOf(group, 0),
                               carryOf(group, 0)};
   F* worst = room_ + group * 2 * pattern.states * width_;
   BitsOf<F>* agreed = agreed_ + group * width_;
@@ -177,12 +180,11 @@ void TilesInParallel<F>::compare(const Plan& plan, int64_t group) {
   const Changes changes =
       correct(pattern, tiles, 0, agreed, defect, product, dirty_ + index(group, 0));
   int64_t walked = 0;
-  for (int64_t tile = 0; tile < system_.tileCount; ++tile) {
+  for (int64_t tile = 0; tile < system_.tilesOf(group); ++tile) {
     walked += records_[index(group, tile)].stats.walked;
   }
   // As in a tile: a sweep for every tile would cost more than going through them once.
-  if (g.stall.add(left, changes.count) || 2 * walked >= system_.tileCount ||
-      g.outerSweeps >= system_.tileCount) {
+  if (g.stall.add(left, changes.count) || 2 * walked >= count || g.outerSweeps >= count) {
     toSequence(group, changes.first);
   }
 }
@@ -192,7 +194,7 @@ template <class F>
 int64_t TilesInParallel<F>::firstGap(int64_t group, const CarryPattern& pattern,
                                      double tolerance) const {
   const int64_t width = groups_[group].width;
-  for (int64_t tile = 1; tile < system_.tileCount; ++tile) {
+  for (int64_t tile = 1; tile < system_.tilesOf(group); ++tile) {
     const F* end = endOf(group, tile - 1);
     const F* start = startOf(group, tile);
     for (int64_t at = 0; at < pattern.states * width; ++at) {
@@ -201,7 +203,7 @@ int64_t TilesInParallel<F>::firstGap(int64_t group, const CarryPattern& pattern,
       }
     }
   }
-  return system_.tileCount - 1;
+  return system_.tilesOf(group) - 1;
 }
 
 template <class F>
@@ -209,8 +211,8 @@ void TilesInParallel<F>::finish(const Call& call, int64_t group, GroupSolver<F>&
                                 Tally& tally) {
   const Group& g = groups_[group];
   const bool sequence = g.sequenceFrom >= 0;
-  const int64_t kept = sequence ? g.sequenceFrom : system_.tileCount;
-  for (int64_t tile = 0; tile < system_.tileCount; ++tile) {
+  const int64_t kept = sequence ? g.sequenceFrom : system_.tilesOf(group);
+  for (int64_t tile = 0; tile < system_.tilesOf(group); ++tile) {
     const TileStats& stats = records_[index(group, tile)].stats;
     if (tile < kept) {
       stats.addTo(tally, tile, g.lanes);
@@ -224,11 +226,11 @@ void TilesInParallel<F>::finish(const Call& call, int64_t group, GroupSolver<F>&
     tally.unconvergedTile = std::min(tally.unconvergedTile, g.unconvergedTile);
   }
   solver.bind(call, group);
-  F* state = sequence ? startOf(group, g.sequenceFrom) : endOf(group, system_.tileCount - 1);
   if (sequence) {
-    solver.tilesInSequence(g.sequenceFrom, state, tally);
+    solver.solve(g.sequenceFrom * system_.tileSteps, startOf(group, g.sequenceFrom), tally);
+  } else {
+    solver.finalState(endOf(group, system_.tilesOf(group) - 1));
   }
-  solver.finalState(state);
 }
 
 template <class F>

@@ -39,7 +39,7 @@ private:
     bool walkedBefore; ///< it did not contract: not tried again
   };
 
-  int64_t index(int64_t group, int64_t tile) const { return group * system_.tileCount + tile; }
+  int64_t index(int64_t group, int64_t tile) const { return system_.tilesBefore(group) + tile; }
   F* startOf(int64_t group, int64_t tile) const;
   F* endOf(int64_t group, int64_t tile) const;
   F* carryOf(int64_t group, int64_t tile) const;
@@ -51,7 +51,7 @@ private:
   int64_t firstGap(int64_t group, const CarryPattern& pattern, double tolerance) const;
   void toSequence(int64_t group, int64_t tile);
   void finish(const Call& call, int64_t group, GroupSolver<F>& solver, Tally& tally);
-  bool isProbe(int64_t tile) const;
+  bool isProbe(int64_t group, int64_t tile) const;
 
   const SystemPlan& system_;
   int64_t width_; ///< room for the widest group

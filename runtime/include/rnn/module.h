@@ -19,7 +19,13 @@ extern "C" {
 #define RNN_ABI_VERSION 2u
 #define RNN_MAX_RANK 6
 
-typedef enum rnn_dtype { RNN_F32 = 0, RNN_F64 = 1, RNN_BF16 = 2, RNN_F16 = 3 } rnn_dtype;
+typedef enum rnn_dtype {
+  RNN_F32 = 0,
+  RNN_F64 = 1,
+  RNN_BF16 = 2,
+  RNN_F16 = 3,
+  RNN_U8 = 4, /* masks: one byte an element, 0 or not */
+} rnn_dtype;
 
 typedef enum rnn_role {
   RNN_ROLE_INPUT = 0,  /* (batch, time, dims...) */

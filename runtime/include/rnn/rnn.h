@@ -47,6 +47,7 @@ typedef enum rnn_arg_kind {
   RNN_ARG_SEQUENCE = 2, /* a state or output at every step, (batch, time, dims...), optional */
   RNN_ARG_INITIAL = 3,  /* a state before the first step, (batch, dims...), optional: as the cell says */
   RNN_ARG_FINAL = 4,    /* a state after the last step, (batch, dims...), optional */
+  /* Of a packed batch the last two are (segments, dims...). */
 } rnn_arg_kind;
 
 /* One place in the args of rnn_forward. All inputs, params, sequences (states that are not hidden,
@@ -85,6 +86,16 @@ typedef struct rnn_plan_options {
                          tolerance above 0 */
   int32_t threads;    /* 0: all; never changes an answer */
   uint32_t streaming; /* nonzero: for rnn_state_init, rnn_step and rnn_steps */
+  /* A packed batch: its one batch element holds `segments` sequences one behind the other, number s
+   * from step offset[s] up to offset[s + 1], the last one up to `time`. They may be empty, and know
+   * nothing of each other: each begins and ends by itself, as if it were called alone. */
+  int64_t segments;            /* where there are offsets; `batch` is 1 then */
+  const void* segment_offsets; /* [segments + 1], from 0, never falling; copied. Null: no packed batch */
+  uint32_t offset_bits;        /* 32 or 64: they are int32_t or int64_t */
+  uint32_t reversed; /* nonzero: every sequence runs from its last step to its first; x[t-1] is then what
+                        lies behind x[t]. Initial states come before the last step */
+  uint32_t reset;    /* nonzero: calls take a mask of steps before which a sequence begins anew; see
+                        rnn_forward */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */
@@ -111,10 +122,12 @@ typedef struct rnn_report {
   int64_t tiles_walked;      /* tiles that did not contract and were finished sequentially */
   int64_t outer_sweeps;      /* tiles in parallel: the largest number of outer sweeps; else 0 */
   double mismatch_max;       /* largest |e - u| / (1 + |u|) accepted */
-  int64_t first_nonfinite;   /* first step (from 0) with a state that is not finite; -1: none */
+  int64_t first_nonfinite;   /* first step with a state that is not finite, its place in the arrays (from
+                                0); -1: none. Of a packed batch the first place; reversed: the last */
   int64_t unconverged_tile;  /* NOT_CONVERGED because of max_sweeps: the tile; else -1 */
   /* NOT_CONVERGED because an implicit step found no solution, the first one: its step (from 0), its
-   * system, and its lane (from 0: batch element, then the lane axes, last fastest); else -1. */
+   * system, and its lane (from 0: batch element or segment, then the lane axes, last fastest); else
+   * -1. */
   int64_t unsolved_step, unsolved_system, unsolved_lane;
 } rnn_report;
 
@@ -135,8 +148,14 @@ rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
  * (aligned to 64), 0 for a plan that is not streaming. Each may be null. */
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
 
-/* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing. RNN_OK, or
- * RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep) or when an
+/* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing.
+ *
+ * Of a plan with `reset` one more tensor follows: (batch, time) of RNN_U8, where it is not 0 the
+ * sequence begins anew before that step, as the cell says (its own initial state, or the param that
+ * it names; initial states of the caller's are for first steps alone). Nothing of the steps before is
+ * seen any more, delayed inputs included. Without data: nowhere.
+ *
+ * RNN_OK, or RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep) or when an
  * implicit step found no solution (the results go on from the best point found); the report can be
  * read then. `reserve` is not used yet; `stream` must be null on the CPU. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,

@@ -73,18 +73,19 @@ std::vector<rnn_tensor> partOf(const rnn_module* module, std::vector<rnn_tensor>
                                int64_t first, int64_t steps) {
   const rnn_signature* signature;
   rnn_module_describe(module, &signature);
-  for (uint32_t i = 0; i < signature->args; ++i) {
-    const rnn_arg_kind kind = signature->arg[i].kind;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool isMask = i == signature->args;
+    const rnn_arg_kind kind = isMask ? RNN_ARG_INPUT : signature->arg[i].kind;
     if (kind == RNN_ARG_INITIAL) {
       args[i].data = nullptr;
     }
     if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE) {
       continue;
     }
+    const int64_t size = isMask ? 1 : args[i].dtype == RNN_F32 ? 4 : 8;
     args[i].shape[1] = steps;
     if (args[i].data) {
-      args[i].data = static_cast<char*>(args[i].data) +
-                     first * args[i].strides[1] * (args[i].dtype == RNN_F32 ? 4 : 8);
+      args[i].data = static_cast<char*>(args[i].data) + first * args[i].strides[1] * size;
     }
   }
   return args;
@@ -128,7 +129,7 @@ Problem<F>::Problem(const CellInfo& cell, const Options& options, uint64_t seed)
     }
   }
   for (int i = 0; i < cell.states; ++i) {
-    for (int64_t b = 0; b < o_.batch; ++b) {
+    for (int64_t b = 0; b < sequences(); ++b) {
       for (int64_t lane = 0; lane < lanes(); ++lane) {
         setInitial(i, b, lane, o_.initial ? double(normal(random)) * .25 : .25);
       }
@@ -151,12 +152,11 @@ Array Problem<F>::arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width,
                            Layout layout) const {
   std::vector<int64_t> shape;
   int timeAxis = -1;
-  if (arg.kind != RNN_ARG_PARAM) {
-    shape.push_back(o_.batch);
-  }
   if (arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_SEQUENCE) {
     timeAxis = 1;
-    shape.push_back(time);
+    shape = {o_.batch, time};
+  } else if (arg.kind != RNN_ARG_PARAM) {
+    shape = {sequences()};
   }
   const rnn_tensor_desc& desc = table.tensors[arg.tensor];
   for (uint32_t a = 0; a < desc.rank; ++a) {
@@ -199,59 +199,90 @@ void Problem<F>::setInitial(int i, int64_t b, int64_t lane, double value) {
   }
 }
 
-/// What slot i reads at (batch, time, lane...).
+/// What slot i reads at (batch, time, lane...), in a sequence that begins at `begin`.
 template <class F>
-F Problem<F>::inputAt(int i, std::vector<int64_t> index) const {
-  index[1] -= table.inputs[i].back;
-  return index[1] < 0 ? static_cast<F>(o_.table.before)
-                      : static_cast<F>(inputs_[o_.table.oneInput ? 0 : i].get(index));
+F Problem<F>::inputAt(int i, std::vector<int64_t> index, int64_t begin) const {
+  const int64_t back = table.inputs[i].back;
+  index[1] -= o_.reversed ? -back : back;
+  const bool isBefore = o_.reversed ? index[1] > begin : index[1] < begin;
+  return isBefore ? static_cast<F>(o_.table.before)
+                  : static_cast<F>(inputs_[o_.table.oneInput ? 0 : i].get(index));
+}
+
+template <class F>
+void Problem<F>::initialOf(int64_t sequence, int64_t lane, F* state) const {
+  for (int i = 0; i < cell_.states; ++i) {
+    std::vector<int64_t> index = {sequence};
+    for (int64_t l : laneIndex(lane, o_.width)) {
+      index.push_back(l);
+    }
+    if (o_.table.blockState) {
+      index.push_back(i);
+    }
+    state[i] = static_cast<F>(initial_[o_.table.blockState ? 0 : i].get(index));
+  }
+}
+
+template <class F>
+void Problem<F>::runSequence(int64_t sequence, int64_t lane) {
+  const int K = cell_.states, O = cell_.outputs;
+  const int64_t n = lanes(), b = o_.offsets.empty() ? sequence : 0;
+  const int64_t first = o_.offsets.empty() ? 0 : o_.offsets[sequence];
+  const int64_t end = o_.offsets.empty() ? o_.time : o_.offsets[sequence + 1];
+  F s[8], x[8] = {}, p[8] = {}, next[8], y[8];
+  for (int i = 0; i < cell_.params; ++i) {
+    std::vector<int64_t> index = laneIndex(lane, o_.width);
+    index.resize(table.tensors[table.params[i].tensor].rank);
+    p[i] = static_cast<F>(params_[i].get(index));
+  }
+  initialOf(sequence, lane, s);
+  for (int i = 0; i < K && first == 0; ++i) { // what a run of no steps ends with
+    states_[(i * o_.batch + b) * (1 + o_.time) * n + lane] = s[i];
+  }
+  int64_t begin = o_.reversed ? end - 1 : first;
+  std::vector<int64_t> index = {b, 0};
+  for (int64_t l : laneIndex(lane, o_.width)) {
+    index.push_back(l);
+  }
+  for (int64_t step = first; step < end; ++step) {
+    const int64_t t = o_.reversed ? first + end - 1 - step : step;
+    if (!o_.resets.empty() && o_.resets[b * o_.time + t]) {
+      begin = t;
+      for (int i = 0; i < K; ++i) {
+        s[i] = static_cast<F>(table.tensors[table.states[i].tensor].fill);
+      }
+    }
+    index[1] = t;
+    for (int i = 0; i < cell_.inputs; ++i) {
+      x[i] = inputAt(i, index, begin);
+    }
+    if constexpr (sizeof(F) == 4) {
+      cell_.step32(s, x, p, next, y);
+    } else {
+      cell_.step64(s, x, p, next, y);
+    }
+    for (int i = 0; i < K; ++i) {
+      s[i] = next[i];
+      states_[((i * o_.batch + b) * (1 + o_.time) + 1 + t) * n + lane] = s[i];
+    }
+    for (int i = 0; i < O; ++i) {
+      outputs_[((i * o_.batch + b) * o_.time + t) * n + lane] = y[i];
+    }
+  }
+  for (int i = 0; i < K; ++i) {
+    finals_[(i * sequences() + sequence) * n + lane] = s[i];
+  }
 }
 
 template <class F>
 void Problem<F>::reference() {
   const int K = cell_.states, O = cell_.outputs;
-  const int64_t n = lanes();
-  states_.assign(K * o_.batch * (1 + o_.time) * n, 0);
-  outputs_.assign(O * o_.batch * o_.time * n, 0);
-  for (int64_t b = 0; b < o_.batch; ++b) {
-    for (int64_t lane = 0; lane < n; ++lane) {
-      const std::vector<int64_t> li = laneIndex(lane, o_.width);
-      F s[8], x[8] = {}, p[8] = {}, next[8], y[8];
-      for (int i = 0; i < cell_.params; ++i) {
-        std::vector<int64_t> index = li;
-        index.resize(table.tensors[table.params[i].tensor].rank);
-        p[i] = static_cast<F>(params_[i].get(index));
-      }
-      for (int i = 0; i < K; ++i) {
-        std::vector<int64_t> index = {b};
-        index.insert(index.end(), li.begin(), li.end());
-        if (o_.table.blockState) {
-          index.push_back(i);
-        }
-        s[i] = static_cast<F>(initial_[o_.table.blockState ? 0 : i].get(index));
-        states_[((i * o_.batch + b) * (1 + o_.time)) * n + lane] = s[i];
-      }
-      std::vector<const char*> at(cell_.inputs);
-      std::vector<int64_t> index = {b, 0};
-      index.insert(index.end(), li.begin(), li.end());
-      for (int64_t t = 0; t < o_.time; ++t) {
-        index[1] = t;
-        for (int i = 0; i < cell_.inputs; ++i) {
-          x[i] = inputAt(i, index);
-        }
-        if constexpr (sizeof(F) == 4) {
-          cell_.step32(s, x, p, next, y);
-        } else {
-          cell_.step64(s, x, p, next, y);
-        }
-        for (int i = 0; i < K; ++i) {
-          s[i] = next[i];
-          states_[((i * o_.batch + b) * (1 + o_.time) + 1 + t) * n + lane] = s[i];
-        }
-        for (int i = 0; i < O; ++i) {
-          outputs_[((i * o_.batch + b) * o_.time + t) * n + lane] = y[i];
-        }
-      }
+  states_.assign(K * o_.batch * (1 + o_.time) * lanes(), 0);
+  outputs_.assign(O * o_.batch * o_.time * lanes(), 0);
+  finals_.assign(K * sequences() * lanes(), 0);
+  for (int64_t sequence = 0; sequence < sequences(); ++sequence) {
+    for (int64_t lane = 0; lane < lanes(); ++lane) {
+      runSequence(sequence, lane);
     }
   }
 }
@@ -275,6 +306,13 @@ rnn_status Problem<F>::makePlan(rnn_plan_options options, int64_t time, int64_t 
   options.batch = o_.batch;
   options.time = time;
   options.compute = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+  options.reversed = o_.reversed;
+  options.reset = !o_.resets.empty();
+  if (!o_.offsets.empty()) {
+    options.segments = sequences();
+    options.segment_offsets = o_.offsets.data();
+    options.offset_bits = 64;
+  }
   return rnn_plan_create(module_.module, &options, plan);
 }
 
@@ -311,6 +349,10 @@ std::vector<rnn_tensor> Problem<F>::makeArgs(int64_t time, int64_t width,
     if (arg.kind == RNN_ARG_INITIAL && !o_.initial) {
       args[i].data = nullptr;
     }
+  }
+  if (!o_.resets.empty()) {
+    rnn_tensor mask{o_.resets.data(), RNN_U8, 2, {o_.batch, time}, {o_.time, 1}};
+    args.push_back(mask);
   }
   return args;
 }
@@ -511,7 +553,7 @@ std::string Problem<F>::compareResults(int64_t time, int64_t width,
         continue;
       }
       const bool final = arg.kind == RNN_ARG_FINAL;
-      for (int64_t b = 0; b < o_.batch; ++b) {
+      for (int64_t b = 0; b < (final ? sequences() : o_.batch); ++b) {
         for (int64_t lane = 0; lane < std::max<int64_t>(o_.heads, 1) * width; ++lane) {
           const std::vector<int64_t> li = laneIndex(lane, width);
           const int64_t whole = o_.heads ? li[0] * o_.width + li[1] : lane;
@@ -529,7 +571,9 @@ std::string Problem<F>::compareResults(int64_t time, int64_t width,
             }
             const F expected =
                 isOutput ? outputs_[((s * o_.batch + b) * o_.time + t) * n + whole]
-                         : states_[((s * o_.batch + b) * (1 + o_.time) + 1 + t) * n + whole];
+                : final && time == o_.time
+                    ? finals_[(s * sequences() + b) * n + whole]
+                    : states_[((s * o_.batch + b) * (1 + o_.time) + 1 + t) * n + whole];
             const F stored =
                 o_.storage == RNN_F32 ? static_cast<F>(static_cast<float>(expected)) : expected;
             const F got = static_cast<F>(results[i].get(index));

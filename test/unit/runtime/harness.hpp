@@ -161,6 +161,9 @@ public:
     Layout layout = Layout::Contiguous;
     rnn_dtype storage = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
     bool initial = true, final = true, sequences = true;
+    std::vector<int64_t> offsets; ///< of a packed batch's segments, the last one `time`; else empty
+    std::vector<uint8_t> resets;  ///< [batch][time]: where sequences begin anew; empty: nowhere
+    bool reversed = false;
     Table::Options table;
   };
 
@@ -212,7 +215,12 @@ private:
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);
   rnn_status runPiece(const Piece& piece, const std::vector<rnn_tensor>& args, int64_t first,
                       std::vector<unsigned char>& saved);
-  F inputAt(int i, std::vector<int64_t> index) const;
+  F inputAt(int i, std::vector<int64_t> index, int64_t begin) const;
+  int64_t sequences() const {
+    return o_.offsets.empty() ? o_.batch : int64_t(o_.offsets.size()) - 1;
+  }
+  void initialOf(int64_t sequence, int64_t lane, F* state) const;
+  void runSequence(int64_t sequence, int64_t lane);
   Array arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width, Layout layout) const;
 
   int64_t lastTime_ = 0, lastWidth_ = 0;
@@ -222,6 +230,7 @@ private:
   std::vector<Array> inputs_, params_, initial_;
   std::vector<F> states_;  ///< [K][batch][1 + time][lanes]: reference, with the initial state
   std::vector<F> outputs_; ///< [O][batch][time][lanes]
+  std::vector<F> finals_;  ///< [K][sequences][lanes]
 };
 
 extern template class Problem<float>;

@@ -1,0 +1,84 @@
+// A call while it runs: what it was given, and where everything lies.
+#pragma once
+
+#include "core/plan.hpp"
+#include "core/report.hpp"
+
+namespace rnnc::runtime::cpu {
+
+/// A streaming state during a call.
+struct Stream {
+  StreamHeader* header;
+  bool isNew; ///< it is being begun: its states come from the arguments
+
+  /// As plan.stream says.
+  template <class F>
+  F* numbers() const {
+    return reinterpret_cast<F*>(header + 1);
+  }
+};
+
+/// What a delayed input reads before the first step of a call that goes on with a stream.
+template <class F>
+struct History {
+  const F* data = nullptr; ///< null: there is none
+  int64_t steps = 0, elements = 0, time = 0;
+  const int64_t* strides = nullptr; ///< of the tensor's dims
+
+  /// Row-major elements of batch element 0 at step `time` < 0 of the call; those of the others are
+  /// steps * elements further each.
+  const F* at(int64_t step) const {
+    const int64_t place = (time + step) % steps;
+    return data + (place < 0 ? place + steps : place) * elements;
+  }
+};
+
+/// The caller's mask of steps before which a sequence begins anew.
+struct ResetMask {
+  const uint8_t* data = nullptr; ///< null: there are none
+  int64_t batchStride = 0, timeStride = 0;
+
+  bool at(int64_t batch, int64_t time) const {
+    return data[batch * batchStride + time * timeStride] != 0;
+  }
+};
+
+struct Call {
+  const Plan& plan;
+  const rnn_tensor* args;
+  /// Of the table: the caller's, or the workspace's; null data: absent. Time 0 is the first of the
+  /// computation, so that of a reversed plan the caller's have been turned round.
+  const rnn_tensor* tensors;
+  const void* packed; ///< numbers of the compute type: the shared params of dense systems
+  Progress progress;
+  const Stream* stream; ///< null: a whole sequence
+  ResetMask reset;
+
+  template <class F>
+  History<F> history(uint32_t tensor) const {
+    const StreamLayout& layout = plan.stream;
+    if (!stream || layout.steps[tensor] == 0) {
+      return {};
+    }
+    return {stream->numbers<F>() + layout.history[tensor], layout.steps[tensor],
+            layout.elements[tensor], stream->header->time, layout.strides[tensor].data()};
+  }
+
+  /// Whether a sequence may begin elsewhere than at time 0.
+  bool hasLaterBegins() const { return plan.segments.packed || reset.data; }
+  /// Does a sequence begin after step `time` - `back`, up to `time`, in the arrays? What a delayed
+  /// input reads was before it then.
+  bool beginsWithin(int64_t batch, int64_t time, int64_t back) const {
+    if (plan.segments.packed && plan.segments.beginsWithin(time, back)) {
+      return true;
+    }
+    for (int64_t t = time; reset.data && t >= 0 && t > time - back; --t) {
+      if (reset.at(batch, t)) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+} // namespace rnnc::runtime::cpu
