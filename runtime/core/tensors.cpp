@@ -63,11 +63,9 @@ void checkType(const Plan& plan, size_t index, rnn_dtype dtype) {
   switch (dtype) {
   case RNN_F32:
   case RNN_F64:
-    return;
   case RNN_BF16:
   case RNN_F16:
-    fail(RNN_UNSUPPORTED, "{}: {} arrays are not supported yet; convert it to f32",
-         nameOf(plan, index), dtype == RNN_BF16 ? "bf16" : "f16");
+    return;
   case RNN_U8:
     invalid("{}: dtype is u8, which is for masks alone", nameOf(plan, index));
   }

@@ -106,7 +106,7 @@ private:
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
   void storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
-                 const ColumnOffsets& columns, bool isPlain, const F* tile) const;
+                 const ColumnOffsets& columns, bool isContiguous, const F* tile) const;
   // A row is a batch element, a step, and an index along the sequence's own axis.
   int64_t rowOffset(const Array& array, int64_t row, int64_t ownStride, int64_t back) const {
     const int64_t own = row % product_.rows, step = row / product_.rows;
@@ -162,11 +162,14 @@ void Runner<F>::packPanel(const ProductPart& part, int64_t head, int64_t panel, 
   const int64_t base = headOffset(weight, head);
   const ColumnOffsets columns =
       columnOffsets(part, weight, product_.weightColumn + part.columnAxes, panel * nr);
-  for (int64_t k = 0; k < product_.contracted; ++k) {
-    for (int64_t j = 0; j < nr; ++j) {
-      to[k * nr + j] = j < columns.count ? weight.load<F>(base + k * down + columns.at[j]) : F(0);
+  withNumber(weight.dtype, [&]<class T>() {
+    const T* from = reinterpret_cast<const T*>(weight.data) + base;
+    for (int64_t k = 0; k < product_.contracted; ++k) {
+      for (int64_t j = 0; j < nr; ++j) {
+        to[k * nr + j] = j < columns.count ? static_cast<F>(from[k * down + columns.at[j]]) : F(0);
+      }
     }
-  }
+  });
 }
 
 template <class F>
@@ -208,16 +211,12 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         continue;
       }
       const int64_t at = base + rowOffset(sequence_, row, own, back);
-      if (sequence_.dtype == dtypeOf<F>) {
-        const F* from = reinterpret_cast<const F*>(sequence_.data) + at;
+      withNumber(sequence_.dtype, [&]<class T>() {
+        const T* from = reinterpret_cast<const T*>(sequence_.data) + at;
         for (int64_t k = 0; k < contracted; ++k) {
-          to[k * mr + i] = from[k * stride];
+          to[k * mr + i] = static_cast<F>(from[k * stride]);
         }
-        continue;
-      }
-      for (int64_t k = 0; k < contracted; ++k) {
-        to[k * mr + i] = sequence_.load<F>(at + k * stride);
-      }
+      });
     }
   }
 }
@@ -278,24 +277,28 @@ void Runner<F>::startTile(const ProductPart& part, int64_t head, int64_t column,
   }
 }
 
-// `isPlain`: the columns are neighbours, and of type F.
+// `isContiguous`: the columns are neighbours.
 template <class F>
 void Runner<F>::storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
-                          const ColumnOffsets& columns, bool isPlain, const F* tile) const {
+                          const ColumnOffsets& columns, bool isContiguous, const F* tile) const {
   const int64_t own = product_.hasRow ? result.dims[product_.resultRow] : 0;
   const int64_t base = headOffset(result, head);
-  for (int64_t i = 0; i < rows; ++i) {
-    const int64_t at = base + rowOffset(result, row + i, own, 0);
-    const F* from = tile + i * kernel_.nr;
-    if (isPlain) {
-      std::copy(from, from + columns.count, reinterpret_cast<F*>(result.data) + at + columns.at[0]);
-      continue;
+  withNumber(result.dtype, [&]<class T>() {
+    for (int64_t i = 0; i < rows; ++i) {
+      T* to = reinterpret_cast<T*>(result.data) + base + rowOffset(result, row + i, own, 0);
+      const F* from = tile + i * kernel_.nr;
+      if (isContiguous) {
+        to += columns.at[0];
+        for (int64_t j = 0; j < columns.count; ++j) {
+          to[j] = static_cast<T>(from[j]);
+        }
+        continue;
+      }
+      for (int64_t j = 0; j < columns.count; ++j) {
+        to[columns.at[j]] = static_cast<T>(from[j]);
+      }
     }
-    for (int64_t j = 0; j < columns.count; ++j) {
-      storeElement(result.data + (at + columns.at[j]) * elementSize(result.dtype), result.dtype,
-                   from[j]);
-    }
-  }
+  });
 }
 
 template <class F>
@@ -306,17 +309,16 @@ void Runner<F>::multiply(const ProductPart& part, int64_t head, int64_t first, i
     return; // nobody wants it
   }
   const int64_t mr = kernel_.mr, nr = kernel_.nr, contracted = product_.contracted;
-  const bool isOwnType = result.dtype == dtypeOf<F>;
   alignas(64) F start[maxTile], tile[maxTile];
   for (int64_t column = 0; column < part.columns; column += nr) {
     startTile(part, head, column, start);
     const ColumnOffsets columns =
         columnOffsets(part, result, product_.resultColumn + part.columnAxes, column);
-    const bool isPlain = isOwnType && columns.isContiguous();
+    const bool isContiguous = columns.isContiguous();
     for (int64_t row = 0; row < count; row += mr) {
       std::copy(start, start + mr * nr, tile);
       kernel_.run(contracted, rows + row * contracted, weights + column * contracted, tile);
-      storeTile(result, head, first + row, std::min(mr, count - row), columns, isPlain, tile);
+      storeTile(result, head, first + row, std::min(mr, count - row), columns, isContiguous, tile);
     }
   }
 }

@@ -3,6 +3,8 @@
 #include "cpu/stage.hpp"
 #include "cpu/threads.hpp"
 
+#include <algorithm>
+
 namespace rnnc::runtime::cpu {
 namespace {
 
@@ -13,33 +15,53 @@ bool isSequence(const Plan& plan, uint32_t index) {
 
 } // namespace
 
-void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor& from,
-              int64_t fromTime, const rnn_tensor& to, int64_t toTime) {
-  auto first = [batch](const rnn_tensor& tensor, int64_t time) {
-    return static_cast<char*>(tensor.data) +
-           (batch * tensor.strides[0] + time * tensor.strides[1]) * elementSize(tensor.dtype);
-  };
-  const char* source = first(from, fromTime);
-  char* target = first(to, toTime);
-  const std::vector<int64_t>& sizes = plan.tensorSizes[index];
+namespace {
+
+/// Row-major over `sizes`; of axis a the strides are from[a] and to[a].
+template <class From, class To>
+void copyElements(const std::vector<int64_t>& sizes, const From* source, const int64_t* from,
+                  To* target, const int64_t* to) {
   const auto rank = static_cast<uint32_t>(sizes.size());
+  if (std::ranges::count(sizes, 0) > 0) {
+    return;
+  }
+  const int64_t row = rank > 0 ? sizes[rank - 1] : 1;
+  const int64_t fromStride = rank > 0 ? from[rank - 1] : 0, toStride = rank > 0 ? to[rank - 1] : 0;
   int64_t at[RNN_MAX_RANK] = {};
   while (true) {
-    int64_t fromOffset = 0, toOffset = 0;
-    for (uint32_t a = 0; a < rank; ++a) {
-      fromOffset += at[a] * from.strides[2 + a];
-      toOffset += at[a] * to.strides[2 + a];
+    // By way of double: exact, and rounded once.
+    for (int64_t i = 0; i < row; ++i) {
+      target[i * toStride] = static_cast<To>(static_cast<double>(source[i * fromStride]));
     }
-    storeElement(target + toOffset * elementSize(to.dtype), to.dtype,
-                 loadElement<double>(source + fromOffset * elementSize(from.dtype), from.dtype));
-    uint32_t a = rank;
-    while (a > 0 && ++at[a - 1] == sizes[a - 1]) {
-      at[--a] = 0;
+    int64_t a = int64_t(rank) - 2;
+    for (; a >= 0; --a) {
+      source += from[a];
+      target += to[a];
+      if (++at[a] < sizes[a]) {
+        break;
+      }
+      source -= sizes[a] * from[a];
+      target -= sizes[a] * to[a];
+      at[a] = 0;
     }
-    if (a == 0) {
+    if (a < 0) {
       return;
     }
   }
+}
+
+} // namespace
+
+void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor& from,
+              int64_t fromTime, const rnn_tensor& to, int64_t toTime) {
+  const int64_t source = batch * from.strides[0] + fromTime * from.strides[1];
+  const int64_t target = batch * to.strides[0] + toTime * to.strides[1];
+  withNumber(from.dtype, [&]<class From>() {
+    withNumber(to.dtype, [&]<class To>() {
+      copyElements(plan.tensorSizes[index], static_cast<const From*>(from.data) + source,
+                   from.strides + 2, static_cast<To*>(to.data) + target, to.strides + 2);
+    });
+  });
 }
 
 rnn_tensor inOrder(const Plan& plan, rnn_tensor sequence) {

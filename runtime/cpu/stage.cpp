@@ -176,21 +176,15 @@ void scatterTo(const F* rows, int64_t width, WritableColumns<T> column, int64_t 
 template <class F>
 void gather(F* rows, int64_t width, const void* const* column, rnn_dtype dtype, int64_t stride,
             int64_t steps) {
-  if (dtype == RNN_F32) {
-    gatherFrom(rows, width, Columns<float>{column}, stride, steps);
-  } else {
-    gatherFrom(rows, width, Columns<double>{column}, stride, steps);
-  }
+  withNumber(dtype, [&]<class T>() { gatherFrom(rows, width, Columns<T>{column}, stride, steps); });
 }
 
 template <class F>
 void scatter(const F* rows, int64_t width, void* const* column, int64_t valid, rnn_dtype dtype,
              int64_t stride, int64_t steps) {
-  if (dtype == RNN_F32) {
-    scatterTo(rows, width, WritableColumns<float>{column}, valid, stride, steps);
-  } else {
-    scatterTo(rows, width, WritableColumns<double>{column}, valid, stride, steps);
-  }
+  withNumber(dtype, [&]<class T>() {
+    scatterTo(rows, width, WritableColumns<T>{column}, valid, stride, steps);
+  });
 }
 
 template void gather(float*, int64_t, const void* const*, rnn_dtype, int64_t, int64_t);

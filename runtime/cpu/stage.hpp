@@ -18,22 +18,4 @@ template <class F>
 void scatter(const F* rows, int64_t width, void* const* column, int64_t valid, rnn_dtype dtype,
              int64_t stride, int64_t steps);
 
-template <class F>
-F loadElement(const char* element, rnn_dtype dtype) {
-  return dtype == RNN_F32 ? static_cast<F>(*reinterpret_cast<const float*>(element))
-                          : static_cast<F>(*reinterpret_cast<const double*>(element));
-}
-
-template <class F>
-void storeElement(char* element, rnn_dtype dtype, F value) {
-  if (dtype == RNN_F32) {
-    *reinterpret_cast<float*>(element) = static_cast<float>(value);
-  } else {
-    *reinterpret_cast<double*>(element) = static_cast<double>(value);
-  }
-}
-
-template <class F>
-constexpr rnn_dtype dtypeOf = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
-
 } // namespace rnnc::runtime::cpu

@@ -1,5 +1,6 @@
 #include "data/Elements.h"
 
+#include "core/halves.hpp"
 #include "data/ByteSource.h"
 
 #include <algorithm>
@@ -12,36 +13,12 @@ static_assert(std::endian::native == std::endian::little, "files are read withou
 
 namespace {
 
-/// An IEEE half as a float; exact.
-float fromHalf(uint16_t half) {
-  uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
-  uint32_t exponent = half >> 10 & 31, fraction = half & 0x3ff;
-  if (exponent == 31)
-    return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
-  if (exponent)
-    return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-  return sign ? -magnitude : magnitude;
-}
-
 template <class From, class To>
 void widen(const std::byte* from, To* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     From value;
     std::memcpy(&value, from + i * sizeof(From), sizeof(From));
     to[i] = static_cast<To>(value);
-  }
-}
-
-/// A bfloat16, the upper half of a float.
-float fromBrain(uint16_t half) { return std::bit_cast<float>(static_cast<uint32_t>(half) << 16); }
-
-template <float (*convert)(uint16_t)>
-void widen16(const std::byte* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    uint16_t value;
-    std::memcpy(&value, from + i * 2, 2);
-    to[i] = convert(value);
   }
 }
 
@@ -66,9 +43,9 @@ void convertElements(FileType type, const std::byte* from, std::byte* to, int64_
   case FileType::U16:
     return widen<uint16_t>(from, f32, n);
   case FileType::F16:
-    return widen16<fromHalf>(from, f32, n);
+    return widen<runtime::Float16>(from, f32, n);
   case FileType::BF16:
-    return widen16<fromBrain>(from, f32, n);
+    return widen<runtime::BFloat16>(from, f32, n);
   case FileType::I32:
     return widen<int32_t>(from, f64, n);
   case FileType::U32:

@@ -1,5 +1,7 @@
 #include "harness.hpp"
 
+#include "core/elements.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <numeric>
@@ -36,7 +38,7 @@ Array::Array(const std::vector<int64_t>& shape, int timeAxis, Layout layout, rnn
     }
   }
   const bool empty = std::count(shape.begin(), shape.end(), 0) > 0;
-  const int64_t size = dtype == RNN_F32 ? 4 : 8;
+  const int64_t size = runtime::elementSize(dtype);
   bytes.assign(empty ? 1 : (last - first + 1) * size, 0xcd);
   tensor.data = bytes.data() + (empty ? 0 : -first * size);
 }
@@ -46,27 +48,15 @@ char* Array::at(std::span<const int64_t> index) const {
   for (size_t a = 0; a < index.size(); ++a) {
     offset += index[a] * tensor.strides[a];
   }
-  return static_cast<char*>(tensor.data) + offset * (tensor.dtype == RNN_F32 ? 4 : 8);
+  return static_cast<char*>(tensor.data) + offset * runtime::elementSize(tensor.dtype);
 }
 
 double Array::get(std::span<const int64_t> index) const {
-  if (tensor.dtype == RNN_F32) {
-    float value;
-    std::memcpy(&value, at(index), 4);
-    return value;
-  }
-  double value;
-  std::memcpy(&value, at(index), 8);
-  return value;
+  return runtime::loadElement<double>(at(index), tensor.dtype);
 }
 
 void Array::set(std::span<const int64_t> index, double value) {
-  if (tensor.dtype == RNN_F32) {
-    const float narrow = static_cast<float>(value);
-    std::memcpy(at(index), &narrow, 4);
-  } else {
-    std::memcpy(at(index), &value, 8);
-  }
+  runtime::storeElement(at(index), tensor.dtype, value);
 }
 
 std::vector<rnn_tensor> partOf(const rnn_module* module, std::vector<rnn_tensor> args,
@@ -82,7 +72,7 @@ std::vector<rnn_tensor> partOf(const rnn_module* module, std::vector<rnn_tensor>
     if (kind != RNN_ARG_INPUT && kind != RNN_ARG_SEQUENCE) {
       continue;
     }
-    const int64_t size = isMask ? 1 : args[i].dtype == RNN_F32 ? 4 : 8;
+    const int64_t size = runtime::elementSize(args[i].dtype);
     args[i].shape[1] = steps;
     if (args[i].data) {
       args[i].data = static_cast<char*>(args[i].data) + first * args[i].strides[1] * size;
@@ -164,7 +154,9 @@ Array Problem<F>::arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width,
                     : std::strcmp(desc.dims[a], "h") == 0 ? o_.heads
                                                           : width);
   }
-  return Array(shape, timeAxis, layout, o_.storage);
+  const bool isResult = arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL;
+  return Array(shape, timeAxis, layout,
+               isResult ? o_.resultStorage.value_or(o_.storage) : o_.storage);
 }
 
 template <class F>
@@ -536,8 +528,9 @@ std::string Problem<F>::runFromThreads(const rnn_plan_options& options, int thre
 }
 
 template <class F>
-std::string Problem<F>::compareResults(int64_t time, int64_t width,
-                                       const std::vector<Array>& results) const {
+template <class Look>
+void Problem<F>::forResults(int64_t time, int64_t width, const std::vector<Array>& results,
+                            const Look& look) const {
   const rnn_signature* signature;
   rnn_module_describe(module_.module, &signature);
   const int64_t n = lanes();
@@ -547,12 +540,12 @@ std::string Problem<F>::compareResults(int64_t time, int64_t width,
       continue;
     }
     const bool isOutput = table.tensors[arg.tensor].role == RNN_ROLE_OUTPUT;
+    const bool final = arg.kind == RNN_ARG_FINAL;
     const auto& slots = isOutput ? table.outputs : table.states;
     for (size_t s = 0; s < slots.size(); ++s) {
       if (slots[s].tensor != arg.tensor) {
         continue;
       }
-      const bool final = arg.kind == RNN_ARG_FINAL;
       for (int64_t b = 0; b < (final ? sequences() : o_.batch); ++b) {
         for (int64_t lane = 0; lane < std::max<int64_t>(o_.heads, 1) * width; ++lane) {
           const std::vector<int64_t> li = laneIndex(lane, width);
@@ -565,34 +558,59 @@ std::string Problem<F>::compareResults(int64_t time, int64_t width,
           if (o_.table.blockState && !isOutput) {
             index.push_back(static_cast<int64_t>(s));
           }
-          for (int64_t t = final ? time - 1 : 0; t < time || (final && t < 0); ++t) {
+          const int64_t last = final ? 1 : time;
+          for (int64_t t = 0; t < last; ++t) {
             if (!final) {
               index[1] = t;
             }
+            const int64_t at = final ? time - 1 : t;
             const F expected =
-                isOutput ? outputs_[((s * o_.batch + b) * o_.time + t) * n + whole]
+                isOutput ? outputs_[((s * o_.batch + b) * o_.time + at) * n + whole]
                 : final && time == o_.time
                     ? finals_[(s * sequences() + b) * n + whole]
-                    : states_[((s * o_.batch + b) * (1 + o_.time) + 1 + t) * n + whole];
-            const F stored =
-                o_.storage == RNN_F32 ? static_cast<F>(static_cast<float>(expected)) : expected;
-            const F got = static_cast<F>(results[i].get(index));
-            if (!sameBits(stored, got)) {
-              std::ostringstream text;
-              text.precision(17);
-              text << "arg " << i << " slot " << s << " batch " << b << " t " << t << " lane "
-                   << lane << ": " << got << ", expected " << stored;
-              return text.str();
-            }
-            if (final) {
-              break;
+                    : states_[((s * o_.batch + b) * (1 + o_.time) + 1 + at) * n + whole];
+            if (!look(i, s, b, at, lane, results[i].get(index), expected)) {
+              return;
             }
           }
         }
       }
     }
   }
-  return {};
+}
+
+template <class F>
+double Problem<F>::error() const {
+  double worst = 0;
+  forResults(lastTime_, lastWidth_, results,
+             [&](uint32_t, size_t, int64_t, int64_t, int64_t, double got, double expected) {
+               worst = std::max(worst, std::fabs(got - expected) / (1 + std::fabs(expected)));
+               return true;
+             });
+  return worst;
+}
+
+template <class F>
+std::string Problem<F>::compareResults(int64_t time, int64_t width,
+                                       const std::vector<Array>& results) const {
+  const rnn_dtype storage = o_.resultStorage.value_or(o_.storage);
+  std::ostringstream text;
+  text.precision(17);
+  forResults(time, width, results,
+             [&](uint32_t arg, size_t slot, int64_t b, int64_t t, int64_t lane, double result,
+                 F expected) {
+               char room[8];
+               runtime::storeElement(room, storage, expected);
+               const F stored = runtime::loadElement<F>(room, storage);
+               const F got = static_cast<F>(result);
+               if (sameBits(stored, got)) {
+                 return true;
+               }
+               text << "arg " << arg << " slot " << slot << " batch " << b << " t " << t << " lane "
+                    << lane << ": " << got << ", expected " << stored;
+               return false;
+             });
+  return text.str();
 }
 
 template class Problem<float>;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -160,6 +161,7 @@ public:
     int64_t batch = 1, heads = 0, width = 1, time = 0; ///< heads 0: lanes [d], otherwise [h, d]
     Layout layout = Layout::Contiguous;
     rnn_dtype storage = sizeof(F) == 4 ? RNN_F32 : RNN_F64;
+    std::optional<rnn_dtype> resultStorage; ///< of sequences and final states; else `storage`
     bool initial = true, final = true, sequences = true;
     std::vector<int64_t> offsets; ///< of a packed batch's segments, the last one `time`; else empty
     std::vector<uint8_t> resets;  ///< [batch][time]: where sequences begin anew; empty: nowhere
@@ -175,6 +177,12 @@ public:
   void setInitial(int i, int64_t b, int64_t lane, double value);
   /// Runs the plain loop.
   void reference();
+  /// What the plain loop gave for another problem of the same shape.
+  void takeReference(const Problem& other) {
+    states_ = other.states_;
+    outputs_ = other.outputs_;
+    finals_ = other.finals_;
+  }
 
   /// Plans and runs; the first `time` steps of the first `width` lanes (-1: all) are compared with
   /// the reference where `compare`.
@@ -200,6 +208,8 @@ public:
   std::vector<double> progress(const rnn_plan_options& options);
 
   F state(int i, int64_t b, int64_t t, int64_t lane) const;
+  /// Largest |a - b| / (1 + |b|) of the last run's results, a, and the reference's, b.
+  double error() const;
   /// The results of the last run, as bytes.
   std::vector<Array> results;
 
@@ -210,6 +220,11 @@ private:
   int64_t lanes() const { return std::max<int64_t>(o_.heads, 1) * o_.width; }
   std::vector<int64_t> laneShape(int64_t width) const;
   std::vector<int64_t> laneIndex(int64_t lane, int64_t width) const;
+  /// Calls look(arg, slot, batch or segment, time, lane, result, reference) for every number of the
+  /// results, until it is false.
+  template <class Look>
+  void forResults(int64_t time, int64_t width, const std::vector<Array>& results,
+                  const Look& look) const;
   std::string compareResults(int64_t time, int64_t width, const std::vector<Array>& results) const;
   std::vector<rnn_tensor> makeArgs(int64_t time, int64_t width, std::vector<Array>& results);
   rnn_status makePlan(rnn_plan_options options, int64_t time, int64_t width, rnn_plan** plan);

@@ -302,9 +302,8 @@ TEST_F(Forward, TensorErrors) {
             "argument 0 (input x0): rank is 2, the plan has 3, [2, 7, 5]");
   EXPECT_EQ(with(1, [](auto& t) { t.data = nullptr; }),
             "argument 1 (input x1): data is null, but it is required");
-  EXPECT_EQ(with(
-                1, [](auto& t) { t.dtype = RNN_BF16; }, RNN_UNSUPPORTED),
-            "argument 1 (input x1): bf16 arrays are not supported yet; convert it to f32");
+  EXPECT_EQ(with(1, [](auto& t) { t.dtype = RNN_U8; }),
+            "argument 1 (input x1): dtype is u8, which is for masks alone");
   EXPECT_EQ(with(4, [](auto& t) { t.strides[1] = 0; }),
             "argument 4 (state s0): its strides [35, 0, 1] let elements overlap; a result needs a "
             "place for each");
