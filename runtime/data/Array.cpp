@@ -57,13 +57,18 @@ Result<HostArray> convert(const HostArray& array, DType dtype) {
   if (!result)
     return result;
   result->complex = array.complex;
-  if (array.dtype == dtype)
+  if (array.dtype == dtype) {
     std::ranges::copy(array.bytes, result->bytes.begin());
-  else if (dtype == DType::F64)
-    std::ranges::copy(array.values<float>(), result->values<double>().begin());
-  else
-    std::ranges::transform(array.values<double>(), result->values<float>().begin(),
-                           [](double value) { return static_cast<float>(value); });
+    return result;
+  }
+  // By way of double, which has every number of the others.
+  withElement(array.dtype, [&]<class From>() {
+    withElement(dtype, [&]<class To>() {
+      std::ranges::transform(array.values<From>(), result->values<To>().begin(), [](From value) {
+        return static_cast<To>(static_cast<double>(value));
+      });
+    });
+  });
   return result;
 }
 

@@ -1,6 +1,7 @@
-// Arrays in memory: dense, C order, f32 or f64.
+// Arrays in memory: dense, C order, f32, f64, bf16 or f16.
 #pragma once
 
+#include "core/halves.hpp"
 #include "data/Result.h"
 
 #include <cstddef>
@@ -12,10 +13,31 @@
 
 namespace rnnc::data {
 
-enum class DType : uint8_t { F32, F64 };
+enum class DType : uint8_t { F32, F64, BF16, F16 };
 
-constexpr int64_t itemSize(DType type) { return type == DType::F32 ? 4 : 8; }
-constexpr const char* dtypeName(DType type) { return type == DType::F32 ? "f32" : "f64"; }
+constexpr bool isHalf(DType type) { return type == DType::BF16 || type == DType::F16; }
+constexpr int64_t itemSize(DType type) {
+  return type == DType::F64 ? 8 : type == DType::F32 ? 4 : 2;
+}
+constexpr const char* dtypeName(DType type) {
+  constexpr const char* names[] = {"f32", "f64", "bf16", "f16"};
+  return names[static_cast<int>(type)];
+}
+
+/// Calls use.operator()<T>() with the type of the elements.
+template <class Use>
+void withElement(DType type, const Use& use) {
+  switch (type) {
+  case DType::F32:
+    return use.template operator()<float>();
+  case DType::F64:
+    return use.template operator()<double>();
+  case DType::BF16:
+    return use.template operator()<runtime::BFloat16>();
+  case DType::F16:
+    return use.template operator()<runtime::Float16>();
+  }
+}
 
 /// Aligned for vector loads; elements are left uninitialised, for they are about to be read or
 /// computed and an array may be gigabytes.
@@ -51,7 +73,7 @@ struct HostArray {
 
   int64_t elements() const { return static_cast<int64_t>(bytes.size()) / itemSize(dtype); }
 
-  /// The elements; T is float where dtype is F32, double where it is F64.
+  /// The elements; T is what withElement says.
   template <class T>
   std::span<T> values() {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
@@ -84,7 +106,7 @@ Result<int64_t> byteCount(int64_t itemSize, std::span<const int64_t> shape);
 /// error like any other.
 Result<HostArray> allocate(DType dtype, std::vector<int64_t> shape);
 
-/// A copy in another type, rounded to nearest.
+/// A copy in another type, rounded once, to nearest, ties to even.
 Result<HostArray> convert(const HostArray& array, DType dtype);
 
 /// "(8, 4096, 256)", as in NumPy.

@@ -154,8 +154,10 @@ Result<HostArray> readNpy(const std::string& path, const ReadLimits& limits) {
 }
 
 Status writeNpy(const std::string& path, const HostArray& array) {
-  std::string header = npyHeader(array);
-  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(header)), array.bytes};
+  Result<std::string> header = npyHeader(array);
+  if (!header)
+    return Error{fmt::format("{}: {}", printable(path), header.error().text)};
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(*header)), array.bytes};
   return writeFile(path, parts);
 }
 

@@ -194,10 +194,14 @@ Result<NpyHeader> parseNpyHeader(std::string_view text) {
   return header;
 }
 
-std::string npyHeader(const HostArray& array) {
-  const char* type = array.dtype == DType::F32 ? array.complex ? "<c8" : "<f4"
-                     : array.complex           ? "<c16"
-                                               : "<f8";
+Result<std::string> npyHeader(const HostArray& array) {
+  if (array.dtype == DType::BF16 || (isHalf(array.dtype) && array.complex))
+    return Error{fmt::format("NumPy has no {}{}; convert it to f32", dtypeName(array.dtype),
+                             array.complex ? " complex numbers" : "")};
+  const char* type = array.dtype == DType::F16   ? "<f2"
+                     : array.dtype == DType::F32 ? array.complex ? "<c8" : "<f4"
+                     : array.complex             ? "<c16"
+                                                 : "<f8";
   std::span<const int64_t> shape = array.shape;
   if (array.complex)
     shape = shape.first(shape.size() - 1);

@@ -17,6 +17,6 @@ struct NpyHeader {
 Result<NpyHeader> parseNpyHeader(std::string_view text);
 
 /// Magic, version, length and dictionary, padded to a multiple of 64 bytes, as NumPy writes them.
-std::string npyHeader(const HostArray& array);
+Result<std::string> npyHeader(const HostArray& array);
 
 } // namespace rnnc::data

@@ -203,7 +203,10 @@ Status addMember(zip_t* archive, const std::string& path, const NamedArray& name
     return fail("two arrays have this name");
 
   const HostArray& array = named.array;
-  content.header = npyHeader(array);
+  Result<std::string> header = npyHeader(array);
+  if (!header)
+    return fail(header.error().text);
+  content.header = std::move(*header);
   content.fragments[0] = {reinterpret_cast<zip_uint8_t*>(content.header.data()),
                           content.header.size()};
   content.fragments[1] = {

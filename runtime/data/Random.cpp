@@ -300,6 +300,10 @@ Result<RandomSpec> parseRandom(std::string_view text) {
 
 Result<HostArray> randomArray(const RandomSpec& spec, uint64_t seed, DType dtype,
                               std::vector<int64_t> shape) {
+  if (isHalf(dtype)) { // the f32 array, rounded
+    Result<HostArray> wide = randomArray(spec, seed, DType::F32, std::move(shape));
+    return wide ? convert(*wide, dtype) : wide;
+  }
   Result<HostArray> array = allocate(dtype, std::move(shape));
   if (!array)
     return Error{fmt::format("random array '{}': {}", spec.name, array.error().text)};

@@ -250,17 +250,17 @@ Result<std::string> safetensorsHeader(std::span<const NamedArray> arrays) {
       return Error{fmt::format("cannot hold {} '{}'",
                                name == "__metadata__" ? "an array called" : "two arrays called",
                                printable(name))};
-    if (array.complex && array.dtype == DType::F64)
-      return Error{fmt::format("array '{}': the format has no complex numbers of two f64; write "
-                               "f32, or a .npz file",
-                               printable(name))};
+    if (array.complex && array.dtype != DType::F32)
+      return Error{fmt::format("array '{}': the format has no complex numbers of two {}; write "
+                               "f32{}",
+                               printable(name), dtypeName(array.dtype),
+                               isHalf(array.dtype) ? "" : ", or a .npz file")};
     std::vector<int64_t> shape = array.shape;
     if (array.complex)
       shape.pop_back();
     auto size = static_cast<int64_t>(array.bytes.size());
-    header[name] = {{"dtype", array.complex               ? "C64"
-                              : array.dtype == DType::F32 ? "F32"
-                                                          : "F64"},
+    constexpr const char* types[] = {"F32", "F64", "BF16", "F16"};
+    header[name] = {{"dtype", array.complex ? "C64" : types[static_cast<int>(array.dtype)]},
                     {"shape", std::move(shape)},
                     {"data_offsets", {at, at + size}}};
     at += size;

@@ -145,7 +145,7 @@ Json Bench::json() const {
   json["file"] = options.file;
   json["device"] = "cpu";
   json.update(sizesJson(data.sizes));
-  json["dtype"] = storageType(options) == data::DType::F64 ? "f64" : "f32";
+  json["dtype"] = data::dtypeName(storageType(options));
   json["compute"] = dtypeName(computeType(options));
   json["threads"] = options.threads;
   json["seed"] = options.seed;

@@ -179,13 +179,11 @@ int Gatherer::bindSizes() {
   });
 }
 
-/// A number that is given is a real one.
+/// A number that is given is a real one. (In every type 0 has no bit set.)
 static void clearImaginary(data::HostArray& pairs) {
-  auto clear = [](auto values) {
-    for (size_t i = 1; i < values.size(); i += 2)
-      values[i] = 0;
-  };
-  pairs.dtype == data::DType::F64 ? clear(pairs.values<double>()) : clear(pairs.values<float>());
+  size_t size = static_cast<size_t>(data::itemSize(pairs.dtype));
+  for (size_t at = size; at < pairs.bytes.size(); at += 2 * size)
+    std::fill_n(pairs.bytes.begin() + at, size, std::byte{0});
 }
 
 int Gatherer::draw(uint32_t tensor, const data::RandomSpec& spec, const std::string& from) {
@@ -323,5 +321,15 @@ std::vector<int64_t> rnnc::tool::boundaryShape(const rnn_tensor_desc& tensor,
 }
 
 data::DType rnnc::tool::storageType(const Options& options) {
-  return options.dtype == Storage::F64 ? data::DType::F64 : data::DType::F32;
+  switch (options.dtype.value_or(Storage::F32)) {
+  case Storage::F32:
+    break;
+  case Storage::F64:
+    return data::DType::F64;
+  case Storage::BF16:
+    return data::DType::BF16;
+  case Storage::F16:
+    return data::DType::F16;
+  }
+  return data::DType::F32;
 }

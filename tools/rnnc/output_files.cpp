@@ -115,6 +115,14 @@ static data::Status writeSound(const Target& target, const data::HostArray& arra
   return data::writeAudio(target.path, *samples, rate);
 }
 
+/// The array as the kind of file can hold it: where that has no such type, in f32, which is exact.
+static data::Result<data::HostArray> forFile(data::FileKind kind, const data::HostArray& array) {
+  bool isNumpy = kind == data::FileKind::Npy || kind == data::FileKind::Npz;
+  bool isUnknown =
+      data::isHalf(array.dtype) && (array.complex || (isNumpy && array.dtype == data::DType::BF16));
+  return data::convert(array, isUnknown ? data::DType::F32 : array.dtype);
+}
+
 static data::Status writeArchive(const Target& target, const Call& call, bool all) {
   std::vector<data::NamedArray> arrays;
   const rnn_signature& signature = call.signature();
@@ -122,8 +130,10 @@ static data::Status writeArchive(const Target& target, const Call& call, bool al
     uint32_t tensor = signature.arg[i].tensor;
     if (signature.arg[i].kind != RNN_ARG_SEQUENCE || (!all && tensor != target.tensor))
       continue;
-    arrays.push_back(
-        {signature.table->tensor[tensor].name, *call.result(RNN_ARG_SEQUENCE, tensor)});
+    auto array = forFile(target.kind, *call.result(RNN_ARG_SEQUENCE, tensor));
+    if (!array)
+      return array.error();
+    arrays.push_back({signature.table->tensor[tensor].name, std::move(*array)});
   }
   return target.kind == data::FileKind::Npz ? data::writeNpz(target.path, arrays)
                                             : data::writeSafetensors(target.path, arrays);
@@ -149,7 +159,8 @@ int rnnc::tool::writeOutputs(const Options& options, const Console& console, con
       if (holdsAll(target, text))
         what = "all states and outputs";
     } else {
-      written = data::writeNpy(target.path, *array);
+      auto file = forFile(target.kind, *array);
+      written = file ? data::writeNpy(target.path, *file) : data::Status(file.error());
     }
     if (!written)
       return console.error(written.error().text);

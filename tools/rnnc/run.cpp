@@ -76,7 +76,7 @@ int Runner::verify() {
 Json Runner::json(rnn_status status) const {
   Json json{{"cell", source.cellName()}, {"file", options.file}, {"device", "cpu"}};
   json.update(sizesJson(data.sizes));
-  json["dtype"] = storageType(options) == data::DType::F64 ? "f64" : "f32";
+  json["dtype"] = data::dtypeName(storageType(options));
   json["compute"] = dtypeName(computeType(options));
   const rnn_module_table& table = solver.table();
   for (uint32_t i = 0; i < table.tensors; ++i)

@@ -78,7 +78,8 @@ int Solver::prepare(const rnn_plan_options& options, const CallData& data, data:
 static rnn_tensor describe(const data::HostArray& array) {
   rnn_tensor tensor{};
   tensor.data = const_cast<std::byte*>(array.bytes.data());
-  tensor.dtype = array.dtype == data::DType::F64 ? RNN_F64 : RNN_F32;
+  constexpr rnn_dtype types[] = {RNN_F32, RNN_F64, RNN_BF16, RNN_F16}; // as data::DType has them
+  tensor.dtype = types[static_cast<int>(array.dtype)];
   tensor.rank = array.shape.size();
   int64_t stride = 1;
   for (uint32_t axis = tensor.rank; axis-- > 0;) {
@@ -189,16 +190,16 @@ rnn_plan_options rnnc::tool::sequentialOptions(const Options& options) {
   return plan;
 }
 
-template <typename T, typename Bits>
+template <typename T>
 static void compareArrays(const data::HostArray& a, const data::HostArray& b, Difference& result) {
   auto x = a.values<T>(), y = b.values<T>();
   for (size_t i = 0; i < x.size(); ++i) {
-    bool nan = std::isnan(x[i]) && std::isnan(y[i]);
-    if (nan || std::bit_cast<Bits>(x[i]) == std::bit_cast<Bits>(y[i]))
+    auto left = static_cast<double>(x[i]), right = static_cast<double>(y[i]); // exact
+    bool nan = std::isnan(left) && std::isnan(right);
+    if (nan || std::bit_cast<uint64_t>(left) == std::bit_cast<uint64_t>(right))
       continue;
     result.same = false;
-    double difference = std::fabs(static_cast<double>(x[i]) - static_cast<double>(y[i])) /
-                        (1 + std::fabs(static_cast<double>(y[i])));
+    double difference = std::fabs(left - right) / (1 + std::fabs(right));
     result.largest = std::isnan(difference) ? INFINITY : std::max(result.largest, difference);
   }
 }
@@ -210,10 +211,7 @@ Difference rnnc::tool::compareResults(const Call& a, const Call& b) {
     const data::HostArray *x = a.result(arg.kind, arg.tensor), *y = b.result(arg.kind, arg.tensor);
     if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL)
       continue;
-    if (x->dtype == data::DType::F64)
-      compareArrays<double, uint64_t>(*x, *y, result);
-    else
-      compareArrays<float, uint32_t>(*x, *y, result);
+    data::withElement(x->dtype, [&]<class T>() { compareArrays<T>(*x, *y, result); });
   }
   return result;
 }

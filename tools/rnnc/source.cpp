@@ -20,8 +20,6 @@ int rnnc::tool::checkSupported(const Options& options, const Console& console) {
   if (options.device == Device::Cuda)
     return console.error("no CUDA device can be used: this build has no CUDA back end",
                          "--device cpu; rnnc doctor says what this machine has", kMissing);
-  if (options.dtype == Storage::BF16 || options.dtype == Storage::F16)
-    return console.error("not supported yet: --dtype bf16 and f16", "use f32 or f64");
   return kFine;
 }
 

@@ -48,6 +48,24 @@ TEST(Array, ConvertsBetweenTypes) {
             (std::vector<float>{0.1f, std::numeric_limits<float>::infinity()}));
 }
 
+// From f64 at once: by way of f32 this would be a tie, and round down.
+TEST(Array, ConvertsToHalvesWithOneRounding) {
+  HostArray wide = arrayOf<double>({3}, {1 + 0x1p-8 + 0x1p-40, -1e300, 0.5});
+  Result<HostArray> brain = convert(wide, DType::BF16);
+  ASSERT_TRUE(brain);
+  EXPECT_EQ(brain->bytes.size(), 6u);
+  EXPECT_EQ(brain->elements(), 3);
+  Result<HostArray> back = convert(*brain, DType::F32);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(valuesOf<float>(*back),
+            (std::vector<float>{1 + 0x1p-7f, -std::numeric_limits<float>::infinity(), 0.5f}));
+  Result<HostArray> half = convert(*back, DType::F16);
+  ASSERT_TRUE(half);
+  Result<HostArray> again = convert(*half, DType::F64);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(valuesOf<double>(*again)[0], 1 + 0x1p-7);
+}
+
 TEST(Array, ShapesReadAsInNumPy) {
   EXPECT_EQ(shapeText({}), "()");
   EXPECT_EQ(shapeText(std::vector<int64_t>{3}), "(3,)");

@@ -240,6 +240,10 @@ TEST(Npy, WhatIsNoFileSaysSo) {
   EXPECT_TRUE(contains(textOfError(readNpy(folder.file("pipe.npy"))), "is a device or a pipe"));
   EXPECT_TRUE(contains(textOfError(readContent("")), "0 bytes are too few"));
   EXPECT_TRUE(contains(textOfError(readContent("PK\x03\x04 and so on")), "does not begin with"));
+  Result<HostArray> brain = convert(arrayOf<float>({1}, {1}), DType::BF16);
+  ASSERT_TRUE(brain);
+  EXPECT_TRUE(contains(textOfError(writeNpy(folder.file("x.npy"), *brain)),
+                       "NumPy has no bf16; convert it to f32"));
   EXPECT_TRUE(contains(textOfError(writeNpy(folder.file("none/x.npy"), HostArray{})),
                        "cannot be written: No such file"));
   // A full disk is reported although the bytes fit into the stream's buffer.
