@@ -198,15 +198,20 @@ Value EquationBuilder::concat(const Node& node, ArrayRef<Operand> args) {
     return {};
   int64_t size = 0;
   SmallVector<Value> values;
+  SmallVector<DimAttr> dims(typeOf(parts.front().value).getDims());
   for (Operand part : parts) {
     if (!fitsBeside(parts.front(), part, *axis) || !sizeIsKnown(part, *axis))
       return {};
-    size += typeOf(part.value).getDims()[*axis].getSize();
+    ArrayRef<DimAttr> own = typeOf(part.value).getDims();
+    size += own[*axis].getSize();
+    for (unsigned i = 0; i < dims.size(); ++i)
+      if (i != *axis) // they match: it is a question of names
+        dims[i] = rnn::broadcast(dims[i], own[i])->front();
     values.push_back(part.value);
     if (kindOf(parts) == rnn::Kind::Complex)
       values.back() = promote(node.span, part.value);
   }
-  auto type = rnn::slicedType(typeOf(values.front()), *axis, size, false);
+  auto type = rnn::slicedType(typeOf(values.front()).withDims(dims), *axis, size, false);
   return rnn::ConcatOp::create(builder, location(node.span), type, values, *axis);
 }
 

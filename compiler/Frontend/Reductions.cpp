@@ -48,7 +48,11 @@ std::optional<unsigned> EquationBuilder::axisOf(const Node& node, Operand operan
     return axis;
   error(node.span, "RNN0207",
         "'" + text(operand.span) + "' is " + shapeText(type) + " and has no axis '" +
-            node.axis.str() + "'");
+            node.axis.str() + "'",
+        llvm::any_of(type.getDims(), [](rnn::DimAttr dim) { return dim.getName().empty(); })
+            ? "an axis that was cut or joined, or whose two sides have different names, has a size "
+              "and no name: count from the right, axis = -1 for the last"
+            : "");
   return std::nullopt;
 }
 

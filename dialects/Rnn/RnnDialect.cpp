@@ -123,6 +123,19 @@ Type ArrayType::parse(AsmParser& parser) {
   return get(parser.getContext(), dims, kind);
 }
 
+/// The axis that two make which have to be alike: with the name of either where the other has none
+/// or the same. Two names leave its size alone, so that no result depends on the order of operands.
+/// Failure where they do not match.
+static FailureOr<DimAttr> commonDim(DimAttr a, DimAttr b) {
+  if (!a.matches(b))
+    return failure();
+  if (a.getName() == b.getName() || b.getName().empty())
+    return a;
+  if (a.getName().empty())
+    return b;
+  return DimAttr::get(StringAttr::get(a.getContext(), ""), a.getSize());
+}
+
 FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayRef<DimAttr> b) {
   if (a.size() < b.size())
     std::swap(a, b);
@@ -130,10 +143,14 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::broadcast(ArrayRef<DimAttr> a, ArrayR
   size_t offset = a.size() - b.size();
   for (size_t i = 0; i < b.size(); ++i) {
     DimAttr& dim = dims[offset + i];
-    if (dim.isOne() && !(b[i].isOne() && b[i].getName().empty())) // a name is not lost
-      dim = b[i];
-    else if (!b[i].isOne() && !dim.matches(b[i]))
+    if (dim.isOne() != b[i].isOne()) { // stretched
+      dim = dim.isOne() ? b[i] : dim;
+      continue;
+    }
+    FailureOr<DimAttr> common = commonDim(dim, b[i]);
+    if (failed(common))
       return failure();
+    dim = *common;
   }
   return dims;
 }
@@ -152,15 +169,17 @@ FailureOr<SmallVector<DimAttr>> rnnc::rnn::matmulDims(ArrayRef<DimAttr> lhs,
   if (!vector && rhs.size() != lhs.size())
     return failure();
   // One vector meets every row of lhs.
-  ArrayRef<DimAttr> batch = rhs.size() == 1 ? ArrayRef<DimAttr>() : lhs.drop_back(2);
-  ArrayRef<DimAttr> rhsBatch = vector ? rhs.drop_back(1) : rhs.drop_back(2);
-  for (auto [l, r] : llvm::zip_equal(batch, rhsBatch))
-    if (!l.matches(r))
+  SmallVector<DimAttr> dims(lhs.drop_back(1));
+  size_t batch = rhs.size() == 1 ? 0 : lhs.size() - 2;
+  for (size_t i = 0; i < batch; ++i) {
+    FailureOr<DimAttr> common = commonDim(lhs[i], rhs[i]);
+    if (failed(common))
       return failure();
+    dims[i] = *common;
+  }
   DimAttr contracted = vector ? rhs.back() : rhs[rhs.size() - 2];
   if (!lhs.back().matches(contracted))
     return failure();
-  SmallVector<DimAttr> dims(lhs.drop_back(1));
   if (!vector)
     dims.push_back(rhs.back());
   return dims;

@@ -10,6 +10,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace rnnc;
@@ -53,6 +54,8 @@ private:
   int readSingle(const std::string& path, const std::string& name);
   int readSound(const std::string& path, const std::string& name);
   int take(uint32_t tensor, data::HostArray array, const std::string& path);
+  int takeHistory(uint32_t tensor, const data::HostArray& array, const std::string& path);
+  int64_t orderOf(uint32_t tensor) const;
   int takeNamed(const std::string& name, data::HostArray array, const std::string& path);
   std::optional<uint32_t> soundInput(const std::string& name, const std::string& path, int& status);
 
@@ -76,10 +79,53 @@ int InputReader::take(uint32_t tensor, data::HostArray array, const std::string&
   return kFine;
 }
 
+/// The hidden state that is `state` of so many steps ago (docs/language.md).
+static std::string backName(const rnn_tensor_desc& state, int64_t back) {
+  return fmt::format("{}_back{}", state.name, back);
+}
+
+/// How many steps back a cell reads a state; 1 for what is no state.
+int64_t InputReader::orderOf(uint32_t tensor) const {
+  int64_t order = 1;
+  while (table.tensor[tensor].role == RNN_ROLE_STATE &&
+         findGivable(table, backName(table.tensor[tensor], order)))
+    ++order;
+  return order;
+}
+
+/// All values of a state that the first step reads, (order, batch, dims...), latest last.
+int InputReader::takeHistory(uint32_t tensor, const data::HostArray& array,
+                             const std::string& path) {
+  const rnn_tensor_desc& state = table.tensor[tensor];
+  const int64_t order = orderOf(tensor);
+  if (array.shape.front() != order)
+    return console.error(
+        fmt::format("'{}' is {} in {}: it is read up to {} steps back, so its first axis is {}",
+                    state.name, shapeText(array), path, order, order),
+        "that of the steps, the latest last; the others are batch and the state's own");
+  const size_t bytes = array.bytes.size() / static_cast<size_t>(order);
+  for (int64_t back = 0; back < order; ++back) {
+    auto one = data::allocate(array.dtype, {array.shape.begin() + 1, array.shape.end()});
+    if (!one)
+      return console.error(one.error().text);
+    one->complex = array.complex;
+    std::copy_n(array.bytes.begin() + static_cast<std::ptrdiff_t>(bytes) * (order - 1 - back),
+                bytes, one->bytes.begin());
+    uint32_t target = back ? *findGivable(table, backName(state, back)) : tensor;
+    if (int status = take(target, std::move(*one), path))
+      return status;
+  }
+  return kFine;
+}
+
 int InputReader::takeNamed(const std::string& name, data::HostArray array,
                            const std::string& path) {
   auto tensor = findGivable(table, name);
-  return tensor ? take(*tensor, std::move(array), path) : unknownTensor(console, table, name, path);
+  if (!tensor)
+    return unknownTensor(console, table, name, path);
+  if (orderOf(*tensor) > 1 && array.shape.size() == 2 + table.tensor[*tensor].rank)
+    return takeHistory(*tensor, array, path);
+  return take(*tensor, std::move(array), path);
 }
 
 int InputReader::readArchive(const std::string& path, const std::string& name,

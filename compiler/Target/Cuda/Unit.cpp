@@ -37,13 +37,27 @@ newton::CellOp findCell(ModuleOp module, StringRef name) {
   return {};
 }
 
-/// States that a caller may want as a sequence.
+/// Whether a stage reads the tensor at every step.
+bool isReadByStages(newton::CellOp cell, StringRef tensor) {
+  return llvm::any_of(cell.stages(), [&](Operation* stage) {
+    if (auto product = dyn_cast<newton::ProductOp>(stage))
+      return product.getSequence() == tensor;
+    auto inputs = stage->getAttrOfType<ArrayAttr>("inputs").getAsRange<newton::SlotAttr>();
+    return llvm::any_of(
+        inputs, [&](newton::SlotAttr slot) { return slot.getTensor().getValue() == tensor; });
+  });
+}
+
+/// States that a caller may want as a sequence: to have it, or to compute of it what follows.
 std::vector<int64_t> storedStates(newton::SystemOp system) {
   auto cell = cast<newton::CellOp>(system->getParentOp());
   std::vector<int64_t> stored;
-  for (auto [i, slot] : llvm::enumerate(system.getStates().getAsRange<newton::SlotAttr>()))
-    if (!cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor())).getHidden())
+  for (auto [i, slot] : llvm::enumerate(system.getStates().getAsRange<newton::SlotAttr>())) {
+    StringRef name = slot.getTensor().getValue();
+    auto tensor = cast<newton::TensorOp>(SymbolTable::lookupSymbolIn(cell, slot.getTensor()));
+    if (!tensor.getHidden() || isReadByStages(cell, name))
       stored.push_back(i);
+  }
   return stored;
 }
 
@@ -172,7 +186,18 @@ static std::string policyText(const Policy& policy) {
   return ("W = " + Twine(policy.chunks) + " chunks of C = " + Twine(policy.steps) + " steps").str();
 }
 
-/// What the unit's callers compute before it runs, or from what it leaves.
+/// Whether the stage sets the tensor.
+static bool sets(Operation* stage, StringRef tensor) {
+  if (auto product = dyn_cast<newton::ProductOp>(stage))
+    return llvm::any_of(product.getResults().getAsValueRange<FlatSymbolRefAttr>(),
+                        [&](StringRef result) { return result == tensor; });
+  auto outputs = stage->getAttrOfType<ArrayAttr>("outputs").getAsRange<newton::SlotAttr>();
+  return llvm::any_of(outputs,
+                      [&](newton::SlotAttr slot) { return slot.getTensor().getValue() == tensor; });
+}
+
+/// What the unit's callers compute before it runs, or from what it leaves; and the outputs that no
+/// system of the unit sets.
 void UnitPrinter::printHoisted(LineWriter& out) {
   llvm::StringSet<> used;
   for (Operation* system : cell.systems())
@@ -184,6 +209,20 @@ void UnitPrinter::printHoisted(LineWriter& out) {
       out.line("// " + LineWriter::printable(tensor.getSymName()) +
                (tensor.getRole() == newton::Role::Derived ? " = " : "[t] = ") +
                LineWriter::printable(*tensor.getHolds()));
+  for (auto tensor : cell.ops<newton::TensorOp>()) {
+    if (tensor.getRole() != newton::Role::Output || !tensor.getHolds())
+      continue;
+    auto stages = cell.stages();
+    auto stage =
+        llvm::find_if(stages, [&](Operation* op) { return sets(op, tensor.getSymName()); });
+    if (stage == stages.end())
+      continue;
+    bool isAfter =
+        (*stage)->getAttrOfType<newton::PhaseAttr>("phase").getValue() == newton::Phase::After;
+    out.line((isAfter ? "// After the solve: " : "// Without the solve: ") +
+             LineWriter::printable(tensor.getSymName()) +
+             "[t] = " + LineWriter::printable(*tensor.getHolds()));
+  }
 }
 
 void UnitPrinter::printHead(LineWriter& out) {

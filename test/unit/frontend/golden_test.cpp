@@ -135,6 +135,38 @@ TEST(Golden, CoversEveryCodeOfTheFrontEnd) {
   EXPECT_GE(badFiles().size(), 80u);
 }
 
+/// rules.txt: `what the rule is: file file-*`, where * stands for whatever follows.
+TEST(Golden, EachRuleHasAFileAndEachFileARule) {
+  std::string text = readFile((kFolder / "rules.txt").string());
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::set<std::string> left;
+  for (const std::string& name : badFiles())
+    left.insert(name);
+  const std::set<std::string> all = left;
+  int rules = 0;
+  for (llvm::StringRef line : lines) {
+    if (line.starts_with("#"))
+      continue;
+    auto [rule, files] = line.rsplit(':');
+    llvm::SmallVector<llvm::StringRef> patterns;
+    files.split(patterns, ' ', -1, /*KeepEmpty=*/false);
+    EXPECT_FALSE(patterns.empty()) << rule.str() << " has no bad file";
+    for (llvm::StringRef pattern : patterns) {
+      bool isFamily = pattern.consume_back("*");
+      auto belongs = [&](llvm::StringRef name) {
+        return isFamily ? name.starts_with(pattern) : name == pattern;
+      };
+      EXPECT_TRUE(llvm::any_of(all, belongs)) << rule.str() << ": there is no " << pattern.str();
+      std::erase_if(left, belongs);
+    }
+    ++rules;
+  }
+  EXPECT_GE(rules, 50);
+  for (const std::string& name : left)
+    ADD_FAILURE() << name << " belongs to no rule";
+}
+
 TEST(Golden, EveryExpectationHasItsFile) {
   for (const fs::directory_entry& entry : fs::directory_iterator(kFolder))
     if (entry.path().extension() == ".expected")

@@ -53,6 +53,36 @@ void expectNear(const Doubles& actual, const Doubles& expected) {
 
 const double inf = INFINITY, nan = std::nan("");
 
+/// Whether the sum of an expression along an axis is one that the language has.
+bool canSum(const std::string& expression, const std::string& axis) {
+  Compiled result = compile("cell C {\n  dim d\n  dim k = 3, j = 3, one = 1, i = 1\n"
+                            "  input x : [d]\n  input u : [k]\n  param q : [j]\n"
+                            "  param p : [one]\n  param o : [i]\n  state s : []\n"
+                            "  s[t] = s[t-1] / 2 + sum(" +
+                            expression + ", axis = " + axis + ")\n}\n");
+  return static_cast<bool>(result.module);
+}
+
+/// The name of an axis does not depend on which operand stands first.
+TEST(Reductions, AnAxisOfTwoNamesHasNone) {
+  const std::string joined = "concat(q[0:1], q[1:3])"; // [3], without a name
+  for (std::string sum : {"x[t] + p", "p + x[t]"})
+    EXPECT_TRUE(canSum(sum, "d")) << sum; // p is stretched
+  for (const std::string& sum : {"u[t] + " + joined, joined + " + u[t]"})
+    EXPECT_TRUE(canSum(sum, "k")) << sum;
+  for (std::string sum :
+       {"u[t] * q", "q * u[t]", "where(u[t] > q, u[t], q)", "where(q > u[t], q, u[t])"}) {
+    EXPECT_FALSE(canSum(sum, "k")) << sum;
+    EXPECT_FALSE(canSum(sum, "j")) << sum;
+    EXPECT_TRUE(canSum(sum, "-1")) << sum;
+  }
+  for (std::string sum : {"p - o", "o - p"}) {
+    EXPECT_FALSE(canSum(sum, "one")) << sum;
+    EXPECT_FALSE(canSum(sum, "i")) << sum;
+    EXPECT_TRUE(canSum(sum, "0")) << sum;
+  }
+}
+
 TEST(Reductions, RunAlongTheLastAxisOrANamedOne) {
   Doubles x{1, 2, 3, 6, 5, 1};
   expectNear(value("sum(x[t])", "[r]", x), {6, 12});

@@ -163,22 +163,36 @@ std::optional<Bound> Bounds::reduction(const Expr& expr, Bound a) const {
   return a; // mean max min
 }
 
-static bool isComplexExp(const Expr& expr) {
-  return expr.text == "exp" && expr.args[0]->op == Op::Call && expr.args[0]->text == "complex";
-}
+static bool isPair(const ExprPtr& expr) { return expr->op == Op::Call && expr->text == "complex"; }
 
-/// Of a complex number the bounds are those of its absolute value, on both sides of 0.
+static Bound around(double size, double slope, bool jumps) { return {-size, size, slope, jumps}; }
+
+/// A function that takes or gives a complex number.
 std::optional<Bound> Bounds::complexCall(const Expr& expr, const std::vector<Bound>& args) const {
-  auto around = [](double size, double slope, bool jumps) {
-    return Bound{-size, size, slope, jumps};
-  };
   const Bound& a = args[0];
   if (expr.text == "complex")
     return around(a.size() + args[1].size(), a.slope + args[1].slope, a.jumps || args[1].jumps);
-  if (expr.text != "exp")
+  if (expr.text == "abs")
+    return Bound{0, a.size(), a.slope, a.jumps};
+  if (expr.text == "re" || expr.text == "im" || expr.text == "conj")
     return around(a.size(), a.slope, a.jumps);
-  double size = std::exp(of(expr.args[0]->args[0])->high); // |exp(z)| = exp(re(z))
+  if (!isPair(expr.args[0])) // too little is known of the parts
+    return std::nullopt;
+  std::optional<Bound> re = of(expr.args[0]->args[0]), im = of(expr.args[0]->args[1]);
+  if (expr.text == "arg")
+    return angle(*im, *re);
+  double size = std::exp(re->high); // |exp(z)| = exp(re(z))
   return around(size, size * a.slope, a.jumps);
+}
+
+/// 1 / expr. A complex number is at least as large as its real part.
+std::optional<Bound> Bounds::reciprocal(const ExprPtr& expr, Bound bound) const {
+  if (!expr->complex)
+    return inverse(bound);
+  std::optional<Bound> re = isPair(expr) ? of(expr->args[0]) : std::nullopt;
+  if (!re || re->low < 0.05)
+    return std::nullopt;
+  return around(1 / re->low, bound.slope / (re->low * re->low), bound.jumps);
 }
 
 std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& args) const {
@@ -188,7 +202,8 @@ std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& ar
   if (isReduction(expr))
     return reduction(expr, args[0]);
   const std::string& name = expr.text;
-  if (name == "complex" || name == "re" || name == "im" || name == "conj" || isComplexExp(expr))
+  if (name == "complex" || name == "re" || name == "im" || name == "conj" || name == "arg" ||
+      ((name == "abs" || name == "exp") && expr.args[0]->complex))
     return complexCall(expr, args);
   if (name == "pow")
     return power(args[0], args[1]);
@@ -215,6 +230,14 @@ std::optional<Bound> Bounds::call(const Expr& expr, const std::vector<Bound>& ar
 }
 
 std::optional<Bound> Bounds::of(const ExprPtr& expr) const {
+  std::optional<Bound> bound = asIfReal(expr);
+  if (bound && expr->complex)
+    return around(bound->size(), bound->slope, bound->jumps);
+  return bound;
+}
+
+/// Sums, products and powers of absolute values are bounds of those of complex numbers.
+std::optional<Bound> Bounds::asIfReal(const ExprPtr& expr) const {
   std::vector<Bound> args;
   for (const ExprPtr& arg : expr->args) {
     std::optional<Bound> bound = of(arg);
@@ -224,13 +247,15 @@ std::optional<Bound> Bounds::of(const ExprPtr& expr) const {
   }
   switch (expr->op) {
   case Op::Number:
+  case Op::Const:
     return Bound{expr->number, expr->number, 0, false};
   case Op::Name:
   case Op::At: {
     auto value = values.find(expr->text);
     if (value != values.end() && expr->back == 0)
       return value->second;
-    return program.isState(expr->text) ? state(1) : Bound{-1, 1, 0, false};
+    double size = expr->complex ? 1.4143 : 1; // both parts are at most 1
+    return program.isState(expr->text) ? state(1) : around(size, 0, false);
   }
   case Op::Compare:
   case Op::Logic:
@@ -256,12 +281,13 @@ std::optional<Bound> Bounds::of(const ExprPtr& expr) const {
     return scale(multiply(args[0], args[1]),
                  static_cast<double>(program.dim(expr->args[0]->shape.back()).size));
   case '^':
-    if (expr->args[1]->op == Op::Number && expr->args[1]->number > 0 &&
-        expr->args[1]->number == std::floor(expr->args[1]->number))
-      return wholePower(args[0], static_cast<int64_t>(expr->args[1]->number));
+    if (args[1].low > 0 && args[1].low == args[1].high && args[1].low == std::floor(args[1].low))
+      return wholePower(args[0], static_cast<int64_t>(args[1].low));
+    if (expr->complex)
+      return std::nullopt;
     return power(args[0], args[1]);
   default:
-    if (std::optional<Bound> below = inverse(args[1]))
+    if (std::optional<Bound> below = reciprocal(expr->args[1], args[1]))
       return multiply(args[0], *below);
     return std::nullopt;
   }

@@ -9,7 +9,7 @@ namespace rnnc::generated {
 
 /// A value lies in [low, high] whenever inputs and params lie in [-1, 1] and states in
 /// [-kState, kState]. Where it has no jump it moves by at most `slope` times the largest move of a
-/// state.
+/// state. Of a complex number it is the absolute value, on both sides of 0.
 struct Bound {
   double low = 0, high = 0, slope = 0;
   bool jumps = false;
@@ -34,6 +34,8 @@ public:
 
 private:
   std::optional<Bound> call(const Expr& expr, const std::vector<Bound>& args) const;
+  std::optional<Bound> asIfReal(const ExprPtr& expr) const;
+  std::optional<Bound> reciprocal(const ExprPtr& expr, Bound bound) const;
   std::optional<Bound> complexCall(const Expr& expr, const std::vector<Bound>& args) const;
   std::optional<Bound> reduction(const Expr& expr, Bound arg) const;
 

@@ -5,6 +5,8 @@
 #include "Target/Cpu/Jit.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace rnnc;
@@ -16,6 +18,28 @@ static mlir::MLIRContext& sharedContext() {
   return *context;
 }
 
+namespace {
+
+/// A folder for what programs import, with a new content for each.
+class ImportFolder {
+public:
+  ImportFolder() { (void)llvm::sys::fs::createUniqueDirectory("rnnc_generated", root); }
+  ~ImportFolder() { (void)llvm::sys::fs::remove_directories(root); }
+
+  void write(const std::map<std::string, std::string>& files) const {
+    for (const auto& [name, text] : files) {
+      llvm::SmallString<128> path(root);
+      llvm::sys::path::append(path, name);
+      (void)llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
+      std::error_code error; // an import that is not there is told by the front end
+      llvm::raw_fd_ostream(path, error) << text;
+    }
+  }
+  llvm::SmallString<128> root;
+};
+
+} // namespace
+
 std::string Compiled::messages() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -24,8 +48,14 @@ std::string Compiled::messages() const {
 }
 
 Compiled::Compiled(const Program& program) : program(program) {
+  static const ImportFolder folder;
+  FrontendOptions options;
+  if (auto files = importedFiles(program); !files.empty()) {
+    folder.write(files);
+    options.root = folder.root.str().str();
+  }
   diagnostics.setSource("generated.rnn", print(program));
-  module = parseToRnn(sharedContext(), {}, diagnostics);
+  module = parseToRnn(sharedContext(), options, diagnostics);
   if (!module)
     failure = {"front end", messages()};
   else if (mlir::failed(mlir::verify(*module)))

@@ -44,7 +44,7 @@ public:
   std::string report() const {
     return "reproduce: generated_cuda_test --seed=" + std::to_string(range.seed) +
            " --program=" + std::to_string(index) + "\n" + problem + "\n" + describe(program) +
-           "\n" + print(program);
+           "\n" + printAll(program);
   }
 
 private:

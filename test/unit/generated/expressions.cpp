@@ -91,38 +91,52 @@ ExprPtr Expressions::stateless(const Shape& shape, int depth) {
   return withoutState([&] { return part(shape, depth); });
 }
 
-ExprPtr Expressions::newParam(const Shape& shape) {
+ExprPtr Expressions::newParam(const Shape& shape, bool complex) {
   std::string name = "p" + std::to_string(program.params.size() + 1);
-  program.params.push_back({name, shape, 0, false});
-  return makeName(name, shape);
+  program.params.push_back({name, shape, 0, false, complex});
+  return makeName(name, shape, complex);
 }
 
 /// A new input or param.
-ExprPtr Expressions::declared(const Shape& shape) {
+ExprPtr Expressions::declared(const Shape& shape, bool complex) {
   if (!random.chance(0.5))
-    return newParam(shape);
-  Decl input{"x" + std::to_string(program.inputs.size() + 1), shape, 0, false};
-  if (random.chance(0.3))
+    return newParam(shape, complex);
+  Decl input{"x" + std::to_string(program.inputs.size() + 1), shape, 0, false, complex};
+  if (random.chance(0.3) && !complex)
     input.fill = number(-1, 1);
   program.inputs.push_back(input);
-  return makeAt(input.name, 0, shape);
+  return makeAt(input, 0);
 }
 
-/// A real number of a state.
-ExprPtr Expressions::realPart(const Decl& state, ExprPtr value) {
-  return state.complex ? makeCall(random.pick<const char*>({"re", "im"}), {std::move(value)})
-                       : value;
+/// A real number of what may be complex.
+ExprPtr Expressions::realPart(ExprPtr value) {
+  return value->complex
+             ? makeCall(random.pick<const char*>({"re", "im", "re", "im", "abs"}), {value})
+             : value;
 }
 
-/// What turns a complex number and makes it no larger.
-ExprPtr Expressions::turn(const Shape& shape) {
-  if (random.chance(0.5)) {
-    double angle = number(-3, 3);
-    auto rounded = [](double value) { return makeNumber(std::round(value * 1000) / 1000); };
-    return makeCall("complex", {rounded(0.99 * std::cos(angle)), rounded(0.99 * std::sin(angle))});
-  }
-  ExprPtr shrink = makeMinus(makeCall("abs", {stateless(shape, 1)}));
-  return makeCall("exp", {makeCall("complex", {shrink, stateless(shape, 2)})});
+/// Everything of the shape that has a name, real or complex; the more often the likelier.
+std::vector<ExprPtr> Expressions::leaves(const Shape& shape) {
+  std::vector<ExprPtr> found;
+  for (const Decl& param : program.params)
+    if (param.shape == shape)
+      found.push_back(makeName(param.name, shape, param.complex));
+  for (const Decl& input : program.inputs)
+    if (input.shape == shape)
+      found.push_back(
+          makeAt(input, delays && random.chance(0.15) ? random.pick({1, 2, 3, 11}) : 0));
+  if (!noState)
+    for (const Decl& state : program.states)
+      if (state.shape == shape)
+        for (int n = 0; n < 2; ++n)
+          found.push_back(makeAt(state, defined.contains(state.name) && random.chance(0.4)
+                                            ? 0
+                                            : random.between(1, orders[state.name])));
+  for (const auto& [name, value] : values)
+    if (value->shape == shape && !value->truth && !(noState && following.contains(name)))
+      found.insert(found.end(), 3,
+                   makeName(name, shape, value->complex)); // or it would be of no use
+  return found;
 }
 
 ExprPtr Expressions::leaf(const Shape& shape) {
@@ -131,30 +145,11 @@ ExprPtr Expressions::leaf(const Shape& shape) {
       return makeNumber(number(-1.5, 1.5));
     return makeName(random.pick(*arguments), {});
   }
-  std::vector<ExprPtr> found;
-  for (const Decl& param : program.params)
-    if (param.shape == shape)
-      found.push_back(makeName(param.name, shape));
-  for (const Decl& input : program.inputs)
-    if (input.shape == shape)
-      found.push_back(makeAt(
-          input.name, delays && random.chance(0.15) ? random.pick({1, 2, 3, 11}) : 0, shape));
-  if (!noState)
-    for (const Decl& state : program.states)
-      if (state.shape == shape)
-        for (int n = 0; n < 2; ++n) // likelier than the others
-          found.push_back(realPart(state, makeAt(state.name,
-                                                 defined.contains(state.name) && random.chance(0.4)
-                                                     ? 0
-                                                     : random.between(1, orders[state.name]),
-                                                 shape)));
-  for (const auto& [name, value] : values)
-    if (value->shape == shape && !value->truth && !(noState && following.contains(name)))
-      found.insert(found.end(), 3, makeName(name, shape)); // or it would be of no use
+  std::vector<ExprPtr> found = leaves(shape);
   bool room = program.inputs.size() + program.params.size() < 8;
   if (found.empty() || (room && random.chance(0.1)))
     return declared(shape);
-  return random.pick(found);
+  return realPart(random.pick(found));
 }
 
 ExprPtr Expressions::unary(const Shape& shape, int depth) {
@@ -223,7 +218,7 @@ ExprPtr Expressions::condition(const Shape& shape, int depth) {
 }
 
 ExprPtr Expressions::choice(const Shape& shape, int depth) {
-  ExprPtr a = exact(shape, depth - 1), b = part(shape, depth - 1);
+  ExprPtr a = operand(shape, depth - 1), b = operandPart(shape, depth - 1);
   if (random.chance(0.5))
     std::swap(a, b);
   for (const auto& [name, value] : values)
@@ -264,9 +259,9 @@ bool Expressions::mayContract(const std::string& dim, const ExprPtr& operand) co
   return dim != "m" || !followsState(operand);
 }
 
-/// After a slice an axis has a size, not a name.
+/// After a slice, and where two names meet, an axis has a size, not a name.
 ExprPtr Expressions::numbered(ExprPtr reduction) const {
-  if (!parts || reduction->axis.empty())
+  if ((!parts && !numberAxes) || reduction->axis.empty())
     return reduction;
   Expr node = *reduction;
   node.numbered = true;
@@ -281,12 +276,12 @@ ExprPtr Expressions::joined(const Shape& shape, int depth) {
     if (other.fixed && other.size < last.size && other.name != "one" && random.chance(0.4)) {
       Shape shorter = shape;
       shorter.back() = other.name;
-      ExprPtr first = random.chance(0.5) ? leaf(shorter) : exact(shorter, depth - 1);
-      ExprPtr rest = withoutState([&] { return exact(shape, depth - 1); });
+      ExprPtr first = random.chance(0.5) ? operandLeaf(shorter) : operand(shorter, depth - 1);
+      ExprPtr rest = withoutState([&] { return operand(shape, depth - 1); });
       return makeConcat(first, makeSlice(rest, other.size, last.size, "rest"), last.name);
     }
   int64_t cut = random.between(1, last.size - 1);
-  ExprPtr a = exact(shape, depth - 1), b = exact(shape, depth - 1);
+  ExprPtr a = operand(shape, depth - 1), b = operand(shape, depth - 1);
   ExprPtr first = makeSlice(a, 0, cut, "first"), second = makeSlice(b, cut, last.size, "second");
   if (random.chance(0.5))
     std::swap(first, second);
@@ -295,7 +290,7 @@ ExprPtr Expressions::joined(const Shape& shape, int depth) {
 
 ExprPtr Expressions::partOfFirstState(const Shape& shape) {
   const Decl& first = program.states.front();
-  ExprPtr state = makeAt(first.name, 1, first.shape);
+  ExprPtr state = makeAt(first, 1);
   if (shape.size() != first.shape.size() || shape == first.shape)
     return nullptr;
   if (shape.size() == 2 && shape[0] == first.shape[1] && shape[1] == first.shape[0])
@@ -314,15 +309,15 @@ ExprPtr Expressions::piece(const Shape& shape, int depth) {
     Shape left(shape.begin(), shape.end() - 1), right = left;
     right.back() = shape.back();
     if (random.chance(0.6)) {
-      ExprPtr a = exact(left, depth - 1), b = exact(right, depth - 1);
+      ExprPtr a = operand(left, depth - 1), b = operand(right, depth - 1);
       return makeOuter(a, b);
     }
     left.push_back(shape.back());
     std::swap(left.back(), left[left.size() - 2]);
-    return makeTurn(random.chance(0.5) ? leaf(left) : exact(left, depth - 1));
+    return makeTurn(random.chance(0.5) ? operandLeaf(left) : operand(left, depth - 1));
   }
   if (shape.empty() || !program.dim(shape.back()).fixed)
-    return binary(shape, depth);
+    return mayBeComplex ? pair(shape, depth) : binary(shape, depth);
   int64_t size = program.dim(shape.back()).size;
   for (const Dim& other : program.dims)
     if (other.fixed && other.size > size && other.size <= 8 && shape.back() != "one" &&
@@ -330,10 +325,10 @@ ExprPtr Expressions::piece(const Shape& shape, int depth) {
       Shape longer = shape;
       longer.back() = other.name;
       int64_t begin = random.below(other.size - size + 1);
-      ExprPtr whole = random.chance(0.5) ? leaf(longer) : exact(longer, depth - 1);
+      ExprPtr whole = random.chance(0.5) ? operandLeaf(longer) : operand(longer, depth - 1);
       return makeSlice(whole, begin, begin + size, shape.back());
     }
-  return size > 1 ? joined(shape, depth) : binary(shape, depth);
+  return size > 1 ? joined(shape, depth) : mayBeComplex ? pair(shape, depth) : binary(shape, depth);
 }
 
 ExprPtr Expressions::reduction(const Shape& shape, int depth) {
@@ -341,7 +336,7 @@ ExprPtr Expressions::reduction(const Shape& shape, int depth) {
   std::vector<std::string> along, within;
   for (const std::string& dim : contracted)
     (std::find(shape.begin(), shape.end(), dim) == shape.end() ? along : within).push_back(dim);
-  if (!within.empty() && (along.empty() || random.chance(0.3))) {
+  if (!mayBeComplex && !within.empty() && (along.empty() || random.chance(0.3))) {
     const std::string& dim = random.pick(within);
     ExprPtr a = exact(shape, depth - 1);
     if (!mayContract(dim, a))
@@ -351,15 +346,15 @@ ExprPtr Expressions::reduction(const Shape& shape, int depth) {
                                   random.chance(0.5)));
   }
   if (along.empty() || shape.size() > 2)
-    return unary(shape, depth);
+    return mayBeComplex ? pair(shape, depth) : unary(shape, depth);
   const std::string& dim = random.pick(along);
   Shape wider = shape;
   auto at = random.below(static_cast<int64_t>(shape.size()) + 1);
   wider.insert(wider.begin() + at, dim);
-  ExprPtr a = exact(wider, depth - 1);
+  ExprPtr a = operand(wider, depth - 1);
   if (!mayContract(dim, a))
-    return exact(shape, depth - 1);
-  std::string name = random.pick(names);
+    return operand(shape, depth - 1);
+  std::string name = mayBeComplex ? random.pick<const char*>({"sum", "mean"}) : random.pick(names);
   if (name == "logsumexp")
     a = tame(a, 4);
   return numbered(makeReduction(name, a, at, random.chance(0.5)));
@@ -368,7 +363,7 @@ ExprPtr Expressions::reduction(const Shape& shape, int depth) {
 ExprPtr Expressions::matmul(const Shape& shape, int depth) {
   std::vector<std::string> along(contracted.begin(), contracted.end());
   if (along.empty() || shape.empty() || shape.size() > 2)
-    return binary(shape, depth);
+    return mayBeComplex ? pair(shape, depth) : binary(shape, depth);
   const std::string& dim = random.pick(along);
   // [batch..., m, n] @ [batch..., n] or @ [n], or [batch..., m, n] @ [batch..., n, p].
   bool vector = shape.size() == 1 || random.chance(0.7);
@@ -382,19 +377,17 @@ ExprPtr Expressions::matmul(const Shape& shape, int depth) {
     left.back() = dim;
     right[right.size() - 2] = dim;
   }
-  ExprPtr a = random.chance(0.7) ? leaf(left) : exact(left, depth - 1);
-  ExprPtr b = exact(right, depth - 1);
+  ExprPtr a = random.chance(0.7) ? operandLeaf(left) : operand(left, depth - 1);
+  ExprPtr b = operand(right, depth - 1);
   if (!mayContract(dim, makeMatmul(a, b)))
-    return exact(shape, depth - 1);
+    return operand(shape, depth - 1);
   if (arguments || !random.chance(0.3))
     return makeMatmul(a, b);
   // A bias, which starts the sums of a product that leaves the recurrence.
-  return makeSign("+", makeMatmul(a, b), newParam(shape));
+  return makeSign("+", makeMatmul(a, b), newParam(shape, mayBeComplex && random.chance(0.5)));
 }
 
 ExprPtr Expressions::call(const Shape& shape, int depth) {
-  if (program.functions.empty())
-    return unary(shape, depth);
   const Function& function = random.pick(program.functions);
   std::vector<ExprPtr> args;
   size_t whole = random.below(static_cast<int64_t>(function.params.size()));
@@ -413,8 +406,11 @@ ExprPtr Expressions::exact(const Shape& shape, int depth) {
     return keepSmall(leaf(shape));
   ExprPtr result;
   bool inFunction = arguments != nullptr;
-  switch (random.weighted({26, 36, 9, 10, inFunction ? 0.0 : 10.0, inFunction ? 0.0 : 8.0,
-                           inFunction ? 0.0 : 8.0, inFunction || !parts ? 0.0 : 45.0})) {
+  const bool before = std::exchange(mayBeComplex, false);
+  const double calls = program.functions.empty() ? 0 : inFunction ? 8 : 24;
+  switch (random.weighted({26, 36, 9, 10, inFunction ? 0.0 : 10.0, inFunction ? 0.0 : 8.0, calls,
+                           inFunction || !parts ? 0.0 : 45.0,
+                           inFunction || !complexNumbers ? 0.0 : 16.0})) {
   case 0:
     result = unary(shape, depth);
     break;
@@ -436,9 +432,13 @@ ExprPtr Expressions::exact(const Shape& shape, int depth) {
   case 6:
     result = call(shape, depth);
     break;
-  default:
+  case 7:
     result = piece(shape, depth);
+    break;
+  default:
+    result = ofComplex(shape, depth);
   }
+  mayBeComplex = before;
   return keepSmall(std::move(result));
 }
 

@@ -24,6 +24,8 @@ public:
   /// As `part`, of inputs and params alone.
   ExprPtr stateless(const Shape& shape, int depth);
   ExprPtr condition(const Shape& shape, int depth);
+  /// Complex numbers of this shape exactly.
+  ExprPtr complexExact(const Shape& shape, int depth);
   /// The first state turned or cut to this shape; null where it takes more than that.
   ExprPtr partOfFirstState(const Shape& shape);
 
@@ -50,6 +52,8 @@ public:
   std::set<std::string> contracted;      // dims that may be contracted
   bool delays = true;                    // x[t-n]
   bool parts = false;                    // slices, concat, outer and .T
+  bool complexNumbers = false;           // also among inputs, params and values
+  bool numberAxes = false;               // two names of an axis meet: it has none
 
 private:
   /// What `make` makes, of inputs and params alone.
@@ -60,10 +64,18 @@ private:
     noState = before;
     return made;
   }
-  ExprPtr realPart(const Decl& state, ExprPtr value);
+  ExprPtr realPart(ExprPtr value);
   ExprPtr leaf(const Shape& shape);
-  ExprPtr newParam(const Shape& shape);
-  ExprPtr declared(const Shape& shape);
+  std::vector<ExprPtr> leaves(const Shape& shape);
+  ExprPtr newParam(const Shape& shape, bool complex = false);
+  ExprPtr declared(const Shape& shape, bool complex = false);
+  ExprPtr operand(const Shape& shape, int depth);
+  ExprPtr operandPart(const Shape& shape, int depth);
+  ExprPtr operandLeaf(const Shape& shape);
+  ExprPtr complexLeaf(const Shape& shape);
+  ExprPtr complexNode(const Shape& shape, int depth);
+  ExprPtr ofComplex(const Shape& shape, int depth);
+  ExprPtr pair(const Shape& shape, int depth);
   ExprPtr positive(ExprPtr expr);
   ExprPtr unary(const Shape& shape, int depth);
   ExprPtr binary(const Shape& shape, int depth);
@@ -87,6 +99,7 @@ private:
   std::set<std::string> following;                     // values that depend on a state
   const std::vector<std::string>* arguments = nullptr; // inside a function: all there is
   bool noState = false;
+  bool mayBeComplex = false; // what an operator of both kinds of numbers is applied to
 };
 
 } // namespace rnnc::generated

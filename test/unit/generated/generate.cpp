@@ -35,10 +35,12 @@ private:
   void addValues(int most);
   void addState(const Decl& state);
   void addOutputs();
+  void nameNumbers();
+  void addHints();
   ExprPtr decay(const Decl& state, double& size);
   ExprPtr contractive(const Decl& state, bool isImplicitNow);
   ExprPtr driveBy(const ExprPtr& rest, double size);
-  ExprPtr complexValue(const Decl& state);
+  ExprPtr complexValue(const Decl& state, bool isImplicitNow);
   ExprPtr wild(const Decl& state);
   ExprPtr implicit(const Decl& state);
   void chooseSetting();
@@ -61,6 +63,7 @@ private:
 
 void Generator::chooseDims() {
   expressions.parts = random.chance(0.35);
+  expressions.complexNumbers = random.chance(0.15);
   int64_t lanes = random.pick<int64_t>({1, 2, 3, 5, 7, 13, 17, 19, 33});
   switch (kind) {
   case Kind::Dense:
@@ -104,11 +107,9 @@ void Generator::chooseDims() {
   // A dim that is no axis of a state, and may be summed over.
   if (known("k") && std::find(base.begin(), base.end(), "k") == base.end())
     expressions.contracted.insert("k");
-  // Beside another axis of size 1 it would be a question of order whose name an axis has.
-  bool hasOne = std::any_of(program.dims.begin(), program.dims.end(),
-                            [](const Dim& d) { return d.fixed && d.size == 1; });
-  if (random.chance(0.12) && !hasOne)
-    dim("one", 1, true);
+  // Where it meets another axis of size 1, the axis has neither name.
+  if (random.chance(0.12) && dim("one", 1, true))
+    expressions.numberAxes = true;
   if (kind != Kind::Dense && random.chance(0.25)) { // of inputs and params alone
     dim("m", random.pick<int64_t>({1, 2, 5, 9, 17}), false);
     expressions.contracted.insert("m");
@@ -149,7 +150,8 @@ void Generator::chooseStates() {
         if (program.dim(d).fixed)
           elements *= program.dim(d).size;
     int64_t order = random.weighted({0, 80, 14, 6});
-    if (i > 0 && kind != Kind::Dense && kind != Kind::Wild && random.chance(0.2)) {
+    if (i > 0 && kind != Kind::Dense && kind != Kind::Wild &&
+        random.chance(expressions.complexNumbers ? 0.6 : 0.15)) {
       state.complex = true;
       elements *= 2;
       order = 1;
@@ -161,9 +163,9 @@ void Generator::chooseStates() {
     scalars += order * elements;
     if (random.chance(0.5) && !state.complex)
       state.fill = expressions.number(-1, 1);
-    if (random.chance(0.12) && !state.complex) {
+    if (random.chance(0.12)) {
       state.start = "h" + std::to_string(i + 1);
-      program.params.push_back({state.start, state.shape, 0, false});
+      program.params.push_back({state.start, state.shape, 0, false, state.complex});
     }
     expressions.orders[state.name] = order;
     program.states.push_back(state);
@@ -173,17 +175,51 @@ void Generator::chooseStates() {
 void Generator::addFunctions() {
   if (!random.chance(0.3))
     return;
-  for (int64_t i = random.between(1, 2); i-- > 0;)
+  // A file sees what it imports, not who imports it: a later function calls earlier ones.
+  int file = random.chance(0.5) ? static_cast<int>(random.between(1, 2)) : 0;
+  for (int64_t i = random.between(1, 3); i-- > 0;) {
     program.functions.push_back(
         expressions.function("f" + std::to_string(program.functions.size() + 1), 2));
+    program.functions.back().file = file;
+    file = static_cast<int>(random.between(0, file));
+  }
+}
+
+/// Some numbers get names. Those of a file are its own: another one has others of these names.
+void Generator::nameNumbers() {
+  std::map<int, int64_t> inFile;
+  auto named = [&](const ExprPtr& expr, const char* stem, int64_t& count) {
+    return rewrite(expr, [&](const ExprPtr& node) -> ExprPtr {
+      if (node->op != Op::Number || !random.chance(0.4))
+        return nullptr;
+      return makeConst(stem + std::to_string(++count), node->number);
+    });
+  };
+  for (Function& function : program.functions) {
+    for (auto& line : function.lines)
+      line.second = named(line.second, "c", inFile[function.file]);
+    function.result = named(function.result, "c", inFile[function.file]);
+  }
+  int64_t inCell = 0;
+  changeAll(program, [&](const ExprPtr& value) { return named(value, "q", inCell); });
+}
+
+/// What a file says about how it is run and trained; no result depends on it.
+void Generator::addHints() {
+  for (const Equation& equation : program.equations)
+    if (random.chance(0.3) && !equation.value->truth)
+      program.saved.push_back(equation.name);
+  program.wish = random.pick<int64_t>({0, 4, 32});
 }
 
 void Generator::addValues(int most) {
   for (int64_t i = random.below(most + 1); i-- > 0;) {
     std::string name = "v" + std::to_string(++value);
-    ExprPtr made = random.chance(0.08)
-                       ? expressions.condition(base, 2)
-                       : expressions.exact(base, static_cast<int>(random.between(1, 3)));
+    int depth = static_cast<int>(random.between(1, 3));
+    ExprPtr made = random.chance(0.08) ? expressions.condition(base, 2)
+                   : expressions.complexNumbers && random.chance(0.3)
+                       ? expressions.complexExact(base, depth)
+                       : expressions.exact(base, depth);
     program.equations.push_back({name, false, made});
     expressions.define(name, made);
   }
@@ -216,17 +252,28 @@ ExprPtr Generator::driveBy(const ExprPtr& rest, double size) {
   return gain == 1 ? rest : makeSign("*", makeNumber(gain), rest);
 }
 
-/// A turn of the old number, and a drive by real ones.
-ExprPtr Generator::complexValue(const Decl& state) {
+/// A turn of the old number, and a drive. Where the step is solved for, the new value is in it too.
+ExprPtr Generator::complexValue(const Decl& state, bool isImplicitNow) {
   double size = kind == Kind::NearOne ? random.pick({0.99, 0.998}) : expressions.number(0.1, 0.9);
-  ExprPtr old = makeAt(state.name, 1, state.shape);
+  ExprPtr old = makeAt(state, 1);
   if (random.chance(0.2))
     old = makeCall("conj", {old});
   ExprPtr turned = makeSign("*", expressions.turn(state.shape), old);
   int depth = static_cast<int>(random.between(1, 3));
-  ExprPtr re = expressions.exact(state.shape, depth);
-  ExprPtr im = expressions.part(state.shape, depth);
-  ExprPtr drive = driveBy(makeCall("complex", {re, im}), size);
+  ExprPtr rest;
+  if (expressions.complexNumbers) {
+    rest = expressions.complexExact(state.shape, depth);
+  } else {
+    ExprPtr re = expressions.exact(state.shape, depth);
+    rest = makeCall("complex", {re, expressions.part(state.shape, depth)});
+  }
+  if (isImplicitNow) {
+    ExprPtr now = makeAt(state, 0);
+    ExprPtr bent = makeCall("complex", {makeCall("tanh", {makeCall("im", {now})}),
+                                        makeCall("sin", {makeCall("re", {now})})});
+    rest = makeSign(random.pick<const char*>({"+", "-"}), rest, random.chance(0.5) ? now : bent);
+  }
+  ExprPtr drive = driveBy(rest, size);
   return makeSign(random.chance(0.7) ? "+" : "-", makeSign("*", makeNumber(size), turned), drive);
 }
 
@@ -241,16 +288,14 @@ ExprPtr Generator::contractive(const Decl& state, bool isImplicitNow) {
   const Decl& read = random.chance(0.3) ? *random.pick(alike) : state;
   int64_t order = expressions.orders[read.name];
   ExprPtr linear =
-      makeSign("*", factor,
-               makeAt(read.name, kind == Kind::NearOne ? 1 : random.between(1, order), read.shape));
+      makeSign("*", factor, makeAt(read, kind == Kind::NearOne ? 1 : random.between(1, order)));
   ExprPtr rest = random.chance(0.85)
                      ? expressions.exact(state.shape, static_cast<int>(random.between(1, 4)))
                      : expressions.part(state.shape, 2);
   if (ExprPtr seen = random.chance(0.7) ? expressions.partOfFirstState(state.shape) : nullptr)
     rest = makeSign("+", seen, rest);
   if (isImplicitNow) {
-    ExprPtr now =
-        makeSign("*", makeNumber(expressions.number(-2, 2)), makeAt(state.name, 0, state.shape));
+    ExprPtr now = makeSign("*", makeNumber(expressions.number(-2, 2)), makeAt(state, 0));
     rest = makeSign(random.pick<const char*>({"+", "-", "*"}), rest,
                     makeCall(random.pick<const char*>({"tanh", "sin", "sigmoid", "erf"}), {now}));
   }
@@ -262,7 +307,7 @@ ExprPtr Generator::contractive(const Decl& state, bool isImplicitNow) {
 
 ExprPtr Generator::wild(const Decl& state) {
   ExprPtr rest = expressions.exact(state.shape, static_cast<int>(random.between(2, 4)));
-  ExprPtr old = makeAt(state.name, 1, state.shape);
+  ExprPtr old = makeAt(state, 1);
   ExprPtr all = makeSign("+", makeSign("*", makeNumber(expressions.number(-3, 3)), old), rest);
   return makeSign("*", makeNumber(kState),
                   makeCall(random.pick<const char*>({"tanh", "sin", "hard_tanh"}), {all}));
@@ -271,7 +316,7 @@ ExprPtr Generator::wild(const Decl& state) {
 /// An equation that reads the new value of its own state, without jumps; null where none comes out.
 ExprPtr Generator::implicit(const Decl& state) {
   expressions.defineState(state.name, 1);
-  ExprPtr value = contractive(state, true);
+  ExprPtr value = state.complex ? complexValue(state, true) : contractive(state, true);
   expressions.undefine(state.name);
   Program alone = program;
   alone.equations.push_back({state.name, true, value});
@@ -279,13 +324,13 @@ ExprPtr Generator::implicit(const Decl& state) {
 }
 
 void Generator::addState(const Decl& state) {
-  bool mayBeImplicit =
-      !state.complex && (kind == Kind::Lanes || kind == Kind::Block) && !expressions.parts;
-  ExprPtr value = mayBeImplicit && random.chance(0.25) ? implicit(state) : nullptr;
+  bool mayBeImplicit = (kind == Kind::Lanes || kind == Kind::Block) && !expressions.parts;
+  ExprPtr value =
+      mayBeImplicit && random.chance(state.complex ? 0.7 : 0.25) ? implicit(state) : nullptr;
   if (value)
     solved = true;
   else
-    value = state.complex        ? complexValue(state)
+    value = state.complex        ? complexValue(state, false)
             : kind == Kind::Wild ? wild(state)
                                  : contractive(state, false);
   program.equations.push_back({state.name, true, value});
@@ -296,15 +341,18 @@ void Generator::addOutputs() {
   for (int64_t i = random.weighted({55, 35, 10}); i-- > 0;) {
     const Decl& read = program.states.front(); // of the base shape: it has every lane axis
     Decl output{"y" + std::to_string(program.outputs.size() + 1), read.shape, 0, false};
+    output.complex = expressions.complexNumbers && random.chance(0.5);
+    bool isReal = !output.complex || random.chance(0.2); // a real value becomes complex there
     ExprPtr value = makeSign(random.pick<const char*>({"+", "*", "-"}),
-                             makeAt(read.name, static_cast<int64_t>(random.below(2)), read.shape),
-                             expressions.part(read.shape, 3));
+                             makeAt(read, static_cast<int64_t>(random.below(2))),
+                             isReal ? expressions.part(read.shape, 3)
+                                    : expressions.complexExact(read.shape, 3));
     // A readout: a sum over an axis of the state, after the solve where it is a lane axis.
     if (!read.shape.empty() && random.chance(0.3)) {
       auto axis = static_cast<size_t>(random.below(static_cast<int64_t>(read.shape.size())));
       output.shape.erase(output.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-      Expr sum =
-          *makeReduction(random.pick<const char*>({"sum", "mean", "max"}), value, axis, true);
+      Expr sum = *makeReduction(random.pick<const char*>({"sum", "mean", isReal ? "max" : "sum"}),
+                                value, axis, true);
       sum.numbered = true;
       value = std::make_shared<const Expr>(std::move(sum));
     }
@@ -362,6 +410,10 @@ bool Generator::run() {
   }
   addValues(1);
   addOutputs();
+  if (random.chance(0.3))
+    nameNumbers();
+  if (random.chance(0.15))
+    addHints();
   chooseSetting();
   return fine && stabilityOf(program).holds;
 }

@@ -41,7 +41,7 @@ private:
 
 std::string report(uint64_t index, const Program& program, const Failure& failure) {
   return "reproduce: " + reproducer(index) + "\n" + failure.check + ": " + failure.text + "\n" +
-         describe(program) + "\n" + print(program);
+         describe(program) + "\n" + printAll(program);
 }
 
 TEST(Generated, AgreesInEveryForm) {
@@ -49,7 +49,7 @@ TEST(Generated, AgreesInEveryForm) {
   for (uint64_t index = range.first; index < range.first + range.programs && shown < kFailuresShown;
        ++index) {
     Program program = generate(range.seed, index);
-    std::string text = reproducer(index) + "\n" + describe(program) + "\n" + print(program);
+    std::string text = reproducer(index) + "\n" + describe(program) + "\n" + printAll(program);
     if (range.print) {
       llvm::outs() << text << '\n';
       llvm::outs().flush(); // GoogleTest has a buffer of its own

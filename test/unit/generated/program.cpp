@@ -28,16 +28,34 @@ ExprPtr rnnc::generated::makeNumber(double value) {
   return make(std::move(expr));
 }
 
-ExprPtr rnnc::generated::makeName(const std::string& name, Shape shape) {
-  Expr expr{.op = Op::Name, .text = name};
-  expr.shape = std::move(shape);
+ExprPtr rnnc::generated::makeConst(const std::string& name, double value) {
+  Expr expr{.op = Op::Const, .text = name};
+  expr.number = value;
   return make(std::move(expr));
 }
 
-ExprPtr rnnc::generated::makeAt(const std::string& name, int64_t back, Shape shape) {
-  Expr expr{.op = Op::At, .text = name, .back = back};
+ExprPtr rnnc::generated::makeName(const std::string& name, Shape shape, bool complex) {
+  Expr expr{.op = Op::Name, .text = name};
   expr.shape = std::move(shape);
+  expr.complex = complex;
   return make(std::move(expr));
+}
+
+ExprPtr rnnc::generated::makeAt(const Decl& decl, int64_t back) {
+  Expr expr{.op = Op::At, .text = decl.name, .back = back};
+  expr.shape = decl.shape;
+  expr.complex = decl.complex;
+  return make(std::move(expr));
+}
+
+static bool anyComplex(const std::vector<ExprPtr>& args) {
+  return std::any_of(args.begin(), args.end(), [](const ExprPtr& arg) { return arg->complex; });
+}
+
+/// Whether the function takes a complex number and gives a real one.
+static bool givesReal(const Expr& expr) {
+  static const std::array names{"re", "im", "abs", "arg", "norm"};
+  return expr.op == Op::Call && std::find(names.begin(), names.end(), expr.text) != names.end();
 }
 
 /// A node whose shape is what its arguments broadcast to.
@@ -45,6 +63,8 @@ static ExprPtr elementwise(Op op, const std::string& text, std::vector<ExprPtr> 
   Expr expr{.op = op, .text = text};
   for (const ExprPtr& arg : args)
     expr.shape = broadcast(expr.shape, arg->shape);
+  expr.complex =
+      !truth && !givesReal(expr) && (anyComplex(args) || (op == Op::Call && text == "complex"));
   expr.args = std::move(args);
   expr.truth = truth;
   return make(std::move(expr));
@@ -65,6 +85,7 @@ ExprPtr rnnc::generated::makeMatmul(ExprPtr a, ExprPtr b) {
     expr.shape.pop_back();
   if (b->shape.size() > 1 && b->shape.size() == a->shape.size())
     expr.shape.push_back(b->shape.back());
+  expr.complex = a->complex || b->complex;
   expr.args = {std::move(a), std::move(b)};
   return make(std::move(expr));
 }
@@ -100,6 +121,7 @@ ExprPtr rnnc::generated::makeReduction(const std::string& function, ExprPtr a, s
     if (function != "softmax")
       expr.shape.erase(expr.shape.begin() + static_cast<std::ptrdiff_t>(axis));
   }
+  expr.complex = a->complex && !givesReal(expr);
   expr.args = {std::move(a)};
   return make(std::move(expr));
 }
@@ -109,6 +131,7 @@ ExprPtr rnnc::generated::makeSlice(ExprPtr a, int64_t begin, int64_t end, const 
   expr.shape = a->shape;
   if (!expr.shape.empty())
     expr.shape.back() = dim;
+  expr.complex = a->complex;
   expr.args = {std::move(a)};
   return make(std::move(expr));
 }
@@ -118,6 +141,7 @@ ExprPtr rnnc::generated::makeTurn(ExprPtr a) {
   expr.shape = a->shape;
   if (expr.shape.size() >= 2)
     std::swap(expr.shape.back(), expr.shape[expr.shape.size() - 2]);
+  expr.complex = a->complex;
   expr.args = {std::move(a)};
   return make(std::move(expr));
 }
@@ -127,6 +151,7 @@ ExprPtr rnnc::generated::makeOuter(ExprPtr a, ExprPtr b) {
   expr.shape = a->shape;
   if (!b->shape.empty())
     expr.shape.push_back(b->shape.back());
+  expr.complex = a->complex || b->complex;
   expr.args = {std::move(a), std::move(b)};
   return make(std::move(expr));
 }
@@ -136,6 +161,7 @@ ExprPtr rnnc::generated::makeConcat(ExprPtr a, ExprPtr b, const std::string& dim
   expr.shape = a->shape;
   if (!expr.shape.empty())
     expr.shape.back() = dim;
+  expr.complex = a->complex || b->complex;
   expr.args = {std::move(a), std::move(b)};
   return make(std::move(expr));
 }
@@ -174,11 +200,19 @@ const Decl* Program::find(const std::vector<Decl>& decls, const std::string& nam
   return it == decls.end() ? nullptr : &*it;
 }
 
+ExprPtr rnnc::generated::withoutConsts(const ExprPtr& expr) {
+  return rewrite(expr, [](const ExprPtr& node) {
+    return node->op == Op::Const ? makeNumber(node->number) : nullptr;
+  });
+}
+
 ExprPtr rnnc::generated::inlined(const Function& function, const std::vector<ExprPtr>& args) {
   std::map<std::string, ExprPtr> values;
   for (size_t i = 0; i < args.size(); ++i)
     values[function.params[i]] = args[i];
   auto substitute = [&](const ExprPtr& node) -> ExprPtr {
+    if (node->op == Op::Const)
+      return makeNumber(node->number);
     auto it = node->op == Op::Name ? values.find(node->text) : values.end();
     return it == values.end() ? nullptr : it->second;
   };
@@ -234,13 +268,6 @@ std::string axisText(const Expr& expr) {
   return std::to_string(std::find(shape.begin(), shape.end(), expr.axis) - shape.end());
 }
 
-std::string shapeText(const Shape& shape) {
-  std::string text = "[";
-  for (const std::string& dim : shape)
-    text += (text.size() > 1 ? ", " : "") + dim;
-  return text + "]";
-}
-
 } // namespace
 
 std::string rnnc::generated::print(const Expr& expr) {
@@ -252,6 +279,7 @@ std::string rnnc::generated::print(const Expr& expr) {
   switch (expr.op) {
   case Op::Number:
     return numberText(expr.number);
+  case Op::Const:
   case Op::Name:
     return expr.text;
   case Op::At:
@@ -275,66 +303,4 @@ std::string rnnc::generated::print(const Expr& expr) {
   // Comparisons do not chain, '^' binds its left side tighter, all else its right side.
   bool power = expr.text == "^", compare = expr.op == Op::Compare;
   return operand(0, power || compare) + " " + expr.text + " " + operand(1, !power);
-}
-
-static std::string declare(const std::string& word, const Decl& decl, bool fill) {
-  return "  " + word + " " + decl.name + " : " + (decl.complex ? "complex " : "") +
-         shapeText(decl.shape) +
-         (!decl.start.empty() ? " = " + decl.start
-          : fill              ? " = " + numberText(decl.fill)
-                              : "") +
-         "\n";
-}
-
-static std::string print(const Function& function) {
-  std::string text = "fn " + function.name + "(";
-  for (size_t i = 0; i < function.params.size(); ++i)
-    text += (i ? ", " : "") + function.params[i];
-  if (function.lines.empty())
-    return text + ") = " + print(*function.result) + "\n";
-  text += ") {\n";
-  for (const auto& [name, value] : function.lines)
-    text += "  " + name + " = " + print(*value) + "\n";
-  return text + "  return " + print(*function.result) + "\n}\n";
-}
-
-std::string rnnc::generated::print(const Program& program) {
-  std::string text;
-  for (const Function& function : program.functions)
-    text += ::print(function);
-  text += "cell Generated {\n";
-  for (const Dim& dim : program.dims)
-    text += "  dim " + dim.name + (dim.fixed ? " = " + std::to_string(dim.size) : "") + "\n";
-  for (const Decl& input : program.inputs)
-    text += declare("input", input, input.fill != 0);
-  for (const Decl& param : program.params)
-    text += declare("param", param, false);
-  for (const Decl& state : program.states)
-    text += declare(state.hidden ? "hidden state" : "state", state, true);
-  for (const Decl& output : program.outputs)
-    text += declare("output", output, false);
-  for (const Equation& equation : program.equations)
-    text += "  " + equation.name + (equation.atTime ? "[t]" : "") + " = " + print(*equation.value) +
-            "\n";
-  return text + "}\n";
-}
-
-std::string rnnc::generated::describe(const Program& program) {
-  const Setting& s = program.setting;
-  std::string text = "batch " + std::to_string(s.batch) + ", time " + std::to_string(s.time);
-  for (const Dim& dim : program.dims)
-    if (!dim.fixed)
-      text += ", " + dim.name + " " + std::to_string(dim.size);
-  text += s.isDouble ? ", f64" : ", f32";
-  if (!s.arch.empty())
-    text += ", " + s.arch;
-  if (s.strange)
-    text += ", strange inputs";
-  for (const Setting::Schedule& way : s.schedules)
-    text += std::string("; ") + (way.vector == 1 ? "lanes" : "chunks") +
-            " in the vector, tiles in " + (way.tiles == 1 ? "sequence" : "parallel") + ", C " +
-            std::to_string(way.chunk) + ", W " +
-            (way.chunks ? std::to_string(way.chunks) : "auto") + ", " +
-            std::to_string(way.threads) + (way.threads == 1 ? " thread" : " threads");
-  return text;
 }

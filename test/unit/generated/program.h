@@ -29,6 +29,7 @@ using ExprPtr = std::shared_ptr<const Expr>;
 
 enum class Op {
   Number,
+  Const,   // a number that has a name
   Name,    // a param, a value of this step, an argument of a function
   At,      // text[t - back]
   Sign,    // + - * / ^ @, and - of one argument
@@ -50,18 +51,23 @@ struct Expr {
   std::vector<ExprPtr> args = {};
   Shape shape = {};
   bool truth = false;
+  bool complex = false;
 };
 
+struct Decl;
+
 ExprPtr makeNumber(double value);
-ExprPtr makeName(const std::string& name, Shape shape);
-ExprPtr makeAt(const std::string& name, int64_t back, Shape shape);
+ExprPtr makeConst(const std::string& name, double value);
+ExprPtr makeName(const std::string& name, Shape shape, bool complex = false);
+/// name[t - back] of an input, a state or an output.
+ExprPtr makeAt(const Decl& decl, int64_t back);
 /// The shape is what the operands broadcast to.
 ExprPtr makeSign(const std::string& sign, ExprPtr a, ExprPtr b);
 ExprPtr makeMinus(ExprPtr a);
 ExprPtr makeMatmul(ExprPtr a, ExprPtr b);
 ExprPtr makeCompare(const std::string& sign, ExprPtr a, ExprPtr b);
 ExprPtr makeLogic(const std::string& word, std::vector<ExprPtr> args);
-/// Element-wise.
+/// Element-wise. Complex where an argument is, but for what gives a part of one.
 ExprPtr makeCall(const std::string& function, std::vector<ExprPtr> args);
 /// Along an axis: sum mean max min norm logsumexp drop it, softmax keeps it. `name` whether the
 /// text names the axis; the last one needs no name.
@@ -81,17 +87,19 @@ bool isReduction(const Expr& expr);
 struct Decl {
   std::string name;
   Shape shape;
-  double fill = 0;        // of a state or an input before the first step
-  bool hidden = false;    // a state's
-  bool complex = false;   // likewise
+  double fill = 0;     // of a state or an input before the first step
+  bool hidden = false; // a state's
+  bool complex = false;
   std::string start = {}; // a state's: the param that it begins as, instead of `fill`
 };
 
+/// Its consts are those that it reads: a file declares what its functions, or its cell, read.
 struct Function {
   std::string name;
   std::vector<std::string> params;
   std::vector<std::pair<std::string, ExprPtr>> lines;
   ExprPtr result;
+  int file = 0; // 0: that of the cell; 1 and 2 are imported, 2 also by 1
 };
 
 struct Equation {
@@ -121,6 +129,8 @@ struct Program {
   std::vector<Decl> inputs, params, states, outputs;
   std::vector<Function> functions;
   std::vector<Equation> equations;
+  std::vector<std::string> saved; // hints to who plans memory; what has no equation is not named
+  int64_t wish = 0;               // the chunk that the file asks for; 0: none
   Setting setting;
 
   const Dim& dim(const std::string& name) const;
@@ -128,8 +138,12 @@ struct Program {
   bool isState(const std::string& name) const { return find(states, name); }
 };
 
-/// The .rnn text.
+/// The .rnn text of the cell's own file.
 std::string print(const Program& program);
+/// What it imports, by name.
+std::map<std::string, std::string> importedFiles(const Program& program);
+/// All of that for a reader.
+std::string printAll(const Program& program);
 std::string print(const Expr& expr);
 /// One line: sizes and schedules that the text does not have.
 std::string describe(const Program& program);
@@ -165,7 +179,28 @@ ExprPtr rewrite(const ExprPtr& expr, const Replace& replace) {
   return changed ? withArgs(*expr, std::move(args)) : expr;
 }
 
-/// A function's call with its body in place.
+/// Applies `change` to every expression of the program.
+template <typename Change>
+void changeAll(Program& program, const Change& change) {
+  for (Equation& equation : program.equations)
+    equation.value = change(equation.value);
+}
+
+/// Of the functions too.
+template <typename Change>
+void changeEverywhere(Program& program, const Change& change) {
+  changeAll(program, change);
+  for (Function& function : program.functions) {
+    for (auto& line : function.lines)
+      line.second = change(line.second);
+    function.result = change(function.result);
+  }
+}
+
+/// Numbers in place of their names.
+ExprPtr withoutConsts(const ExprPtr& expr);
+
+/// A function's call with its body in place, which may go into another file: without consts.
 ExprPtr inlined(const Function& function, const std::vector<ExprPtr>& args);
 
 } // namespace rnnc::generated

@@ -9,13 +9,6 @@ using namespace rnnc::generated;
 
 namespace {
 
-/// Applies `change` to every expression of the program.
-template <typename Change>
-void changeAll(Program& program, const Change& change) {
-  for (Equation& equation : program.equations)
-    equation.value = change(equation.value);
-}
-
 /// Some values of the step in place of their names.
 void inlineValues(Program& program, Random& random) {
   for (size_t i = 0; i < program.equations.size();) {
@@ -57,6 +50,14 @@ void inlineFunctions(Program& program, Random& random) {
       other.result = inlineCalls(other.result, function);
     }
   }
+}
+
+/// Everything in the cell's own file, with numbers in place of consts: two files may have consts of
+/// one name.
+void joinFiles(Program& program) {
+  changeEverywhere(program, withoutConsts);
+  for (Function& function : program.functions)
+    function.file = 0;
 }
 
 /// The names of this step that an expression reads.
@@ -152,6 +153,8 @@ void Renaming::all(Program& program) {
 
 Rewritten rnnc::generated::sayOtherwise(const Program& program, Random& random) {
   Rewritten result{program, {}};
+  if (random.chance(0.6))
+    joinFiles(result.program);
   inlineFunctions(result.program, random);
   inlineValues(result.program, random);
   reorder(result.program, random);

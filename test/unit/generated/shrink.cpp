@@ -47,6 +47,12 @@ void dropUnused(Program& program) {
   });
 }
 
+/// A number of either kind.
+ExprPtr numberLike(bool complex, double value) {
+  ExprPtr number = makeNumber(value);
+  return complex ? makeCall("complex", {number, makeNumber(0.75)}) : number;
+}
+
 /// Programs that are a little smaller, the boldest cuts first.
 class Cuts {
 public:
@@ -55,6 +61,8 @@ public:
 
 private:
   void settings();
+  void files();
+  void parts();
   void starts();
   void sizes();
   void equations();
@@ -90,6 +98,53 @@ void Cuts::settings() {
       add([&](Program& p) { p.setting.schedules[i].threads = 1; });
 }
 
+/// One file, without hints, and with numbers in place of consts.
+void Cuts::files() {
+  bool hasConsts = false;
+  Program same = program; // only looked at
+  changeEverywhere(same, [&](const ExprPtr& expr) {
+    walk(expr, [&](const Expr& node) { hasConsts |= node.op == Op::Const; });
+    return expr;
+  });
+  if (hasConsts)
+    add([](Program& p) { changeEverywhere(p, withoutConsts); });
+  else if (std::any_of(program.functions.begin(), program.functions.end(),
+                       [](const Function& f) { return f.file > 0; }))
+    add([](Program& p) {
+      for (Function& function : p.functions)
+        function.file = 0;
+    });
+  if (!program.saved.empty() || program.wish)
+    add([](Program& p) { p.saved.clear(), p.wish = 0; });
+}
+
+/// Complex inputs and params become real ones.
+void Cuts::parts() {
+  auto simplify = [&](std::vector<Decl> Program::* list) {
+    for (size_t i = 0; i < (program.*list).size(); ++i) {
+      const Decl& whole = (program.*list)[i];
+      bool isStart = std::any_of(program.states.begin(), program.states.end(),
+                                 [&](const Decl& state) { return state.start == whole.name; });
+      if (!whole.complex || isStart)
+        continue;
+      add([&](Program& p) {
+        (p.*list)[i].complex = false;
+        changeAll(p, [&](const ExprPtr& value) {
+          return rewrite(value, [&](const ExprPtr& node) -> ExprPtr {
+            if (node->text != whole.name || (node->op != Op::Name && node->op != Op::At))
+              return nullptr;
+            Expr re = *node;
+            re.complex = false;
+            return makeCall("complex", {std::make_shared<const Expr>(re), makeNumber(0.25)});
+          });
+        });
+      });
+    }
+  };
+  simplify(&Program::inputs);
+  simplify(&Program::params);
+}
+
 void Cuts::starts() {
   for (size_t i = 0; i < program.states.size(); ++i) {
     if (!program.states[i].start.empty())
@@ -121,7 +176,7 @@ void Cuts::equations() {
           equation.value = rewrite(equation.value, [&](const ExprPtr& node) -> ExprPtr {
             if (node->text != gone.name || (node->op != Op::Name && node->op != Op::At))
               return nullptr;
-            return inPlace ? gone.value : makeNumber(0.25);
+            return inPlace ? gone.value : numberLike(node->complex, 0.25);
           });
       });
     }
@@ -136,20 +191,27 @@ void Cuts::replace(size_t equation, const ExprPtr& node, const ExprPtr& by) {
 }
 
 void Cuts::expression(size_t equation, const ExprPtr& node) {
-  if (node->op != Op::Number && !node->truth && node->shape.empty())
-    replace(equation, node, makeNumber(0.5));
+  bool isNumber = node->op == Op::Number ||
+                  (node->text == "complex" &&
+                   std::all_of(node->args.begin(), node->args.end(),
+                               [](const ExprPtr& arg) { return arg->op == Op::Number; }));
+  if (!isNumber && !node->truth && node->shape.empty())
+    replace(equation, node, numberLike(node->complex, 0.5));
   for (const ExprPtr& arg : node->args)
-    if (arg->truth == node->truth && arg->shape == node->shape)
+    if (arg->truth == node->truth && arg->complex == node->complex && arg->shape == node->shape)
       replace(equation, node, arg);
   for (const Function& function : program.functions)
     if (node->op == Op::Call && node->text == function.name)
       replace(equation, node, inlined(function, node->args));
   if (!node->args.empty() && !node->truth)
     for (const Decl& state : program.states)
-      if (state.shape == node->shape)
-        replace(equation, node, makeAt(state.name, 1, state.shape));
-  if (node->op == Op::At && node->back > 1)
-    replace(equation, node, makeAt(node->text, 1, node->shape));
+      if (state.shape == node->shape && state.complex == node->complex)
+        replace(equation, node, makeAt(state, 1));
+  if (node->op == Op::At && node->back > 1) {
+    Expr nearer = *node;
+    nearer.back = 1;
+    replace(equation, node, std::make_shared<const Expr>(nearer));
+  }
   for (const ExprPtr& arg : node->args)
     expression(equation, arg);
 }
@@ -161,7 +223,9 @@ void Cuts::expressions() {
 
 std::vector<Program> Cuts::all() {
   settings();
+  files();
   equations();
+  parts();
   starts();
   sizes();
   expressions();

@@ -207,7 +207,7 @@ std::optional<Failure> Trial::compareRewritten() {
   Random random(program.setting.data);
   Rewritten other = sayOtherwise(program, random);
   auto failed = [&](const std::string& text) {
-    return Failure{"in other words", text + "\nin other words:\n" + print(other.program)};
+    return Failure{"in other words", text + "\nin other words:\n" + printAll(other.program)};
   };
   Compiled again(other.program);
   std::unique_ptr<CompiledCell> otherCell;
