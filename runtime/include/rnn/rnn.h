@@ -22,6 +22,7 @@ typedef enum rnn_status {
   RNN_OUT_OF_MEMORY = 4,
   RNN_INTERNAL = 5,
   RNN_MISSING = 6, /* a device or a library that this machine lacks */
+  RNN_DEVICE_FAILED = 7, /* a device's driver refused a call or broke it off; the text has its words */
 } rnn_status;
 
 typedef enum rnn_schedule { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
