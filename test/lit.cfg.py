@@ -27,6 +27,10 @@ if nvrtc["found"]:
     config.available_features.add("nvrtc")
     config.environment["RNN_NVRTC"] = nvrtc["library"]
 
+# Kernels for a CUDA device that is not there, which a build with sanitizers does not have.
+if os.path.exists(os.path.join(config.rnn_build, "lib", "libmock_cuda_kernels.so")):
+    config.available_features.add("mock-kernels")
+
 # A test with `REQUIRES: soak` runs in `tools/test --soak` only.
 if os.environ.get("RNN_SOAK") == "1":
     config.available_features.add("soak")

@@ -1,6 +1,7 @@
 #include "core/context.hpp"
 
 #include "core/status.hpp"
+#include "cuda/programs.hpp"
 
 #include <oneapi/tbb/info.h>
 
@@ -10,6 +11,7 @@ namespace {
 // One text a thread, whatever the context: a failed rnn_context_create has no context to keep it
 // in.
 thread_local std::string lastError;
+thread_local std::string lastWarning;
 
 } // namespace
 
@@ -22,6 +24,22 @@ void setErrorText(const char* text) noexcept {
 }
 
 const char* errorText() noexcept { return lastError.c_str(); }
+
+Context::Context() = default;
+Context::~Context() = default;
+
+cuda::Programs& Context::programs() {
+  std::lock_guard lock(mutex_);
+  if (!programs_) {
+    programs_ = std::make_unique<cuda::Programs>();
+  }
+  return *programs_;
+}
+
+std::string Context::takeWarning() {
+  std::lock_guard lock(mutex_);
+  return programs_ ? programs_->takeWarning() : std::string();
+}
 
 std::shared_ptr<tbb::task_arena> Context::arena(int threads) {
   if (threads == 0) {
@@ -54,3 +72,11 @@ rnn_status rnn_context_create(rnn_context** out) {
 void rnn_context_destroy(rnn_context* context) { delete context; }
 
 const char* rnn_error_text(const rnn_context*) { return errorText(); }
+
+const char* rnn_warning_text(rnn_context* context) {
+  const rnn_status status = guarded([&] {
+    lastWarning = context ? context->state->takeWarning() : std::string();
+    return RNN_OK;
+  });
+  return status == RNN_OK ? lastWarning.c_str() : "";
+}

@@ -1,4 +1,4 @@
-// What modules and plans share: the thread arenas.
+// What modules and plans share: the thread arenas, and what runs on CUDA devices.
 #pragma once
 
 #include "rnn/rnn.h"
@@ -7,17 +7,31 @@
 #include <memory>
 #include <mutex>
 #include <oneapi/tbb/task_arena.h>
+#include <string>
 
 namespace rnnc::runtime {
 
+namespace cuda {
+class Programs;
+}
+
 class Context {
 public:
+  Context();
+  ~Context();
+
   /// The arena of `threads` threads (0: one for each core this process may use), made when first
   /// asked for. Plans keep it alive.
   std::shared_ptr<tbb::task_arena> arena(int threads);
 
+  /// Made when first asked for. Plans keep the context, and so this, alive.
+  cuda::Programs& programs();
+  /// Of what was made so far, told once; else empty.
+  std::string takeWarning();
+
 private:
   std::mutex mutex_;
+  std::unique_ptr<cuda::Programs> programs_;
   std::map<int, std::shared_ptr<tbb::task_arena>> arenas_;
 };
 

@@ -7,6 +7,7 @@
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
 #include "cpu/stream.hpp"
+#include "cuda/device_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,6 @@
 #include <thread>
 
 namespace rnnc::runtime {
-namespace {
 
 constexpr int32_t maxThreads = 4096;
 
@@ -54,7 +54,12 @@ void checkOptions(const rnn_plan_options& o) {
     fail(RNN_UNSUPPORTED, "reversed: a stream goes on behind what it has seen, so its time cannot "
                           "run backwards");
   }
+  if (o.device < RNN_DEVICE_CPU || o.device > RNN_DEVICE_CUDA) {
+    invalid("device: {} is unknown", static_cast<int>(o.device));
+  }
 }
+
+namespace {
 
 Kernel resolveKernel(const rnn_module_table& table, const SystemPlan& system, rnn_dtype compute,
                      uint32_t width, bool jacobian) {
@@ -317,19 +322,8 @@ void describe(Plan& plan) {
 
 std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_plan_options& options,
                               bool isStep) {
-  auto plan = std::make_shared<Plan>();
-  plan->module = std::move(module);
-  plan->isStep = isStep;
+  std::shared_ptr<Plan> plan = beginPlan(std::move(module), options, isStep);
   const rnn_module_table& table = plan->table();
-  plan->batch = options.batch;
-  plan->time = options.time;
-  plan->segments = readSegments(options);
-  plan->reversed = options.reversed != 0;
-  plan->reset = options.reset != 0;
-  plan->compute = options.compute;
-  takeTolerance(*plan, options);
-  bindDims(*plan, options);
-
   bool anyCarry = false;
   for (const SystemPlan& system : plan->systems) {
     anyCarry |= system.desc->carry != 0;
@@ -370,8 +364,24 @@ rnn_plan_options stepOptions(rnn_plan_options options) {
 
 } // namespace
 
+std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
+                                const rnn_plan_options& options, bool isStep) {
+  auto plan = std::make_shared<Plan>();
+  plan->module = std::move(module);
+  plan->isStep = isStep;
+  plan->batch = options.batch;
+  plan->time = options.time;
+  plan->compute = options.compute;
+  takeTolerance(*plan, options);
+  bindDims(*plan, options);
+  return plan;
+}
+
 std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
                                      const rnn_plan_options& options) {
+  if (options.device == RNN_DEVICE_CUDA) {
+    return cuda::makeDevicePlan(std::move(module), options);
+  }
   checkOptions(options);
   std::shared_ptr<Plan> plan = makeOne(module, options, false);
   if (options.streaming) {

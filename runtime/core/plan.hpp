@@ -13,6 +13,10 @@
 
 namespace rnnc::runtime {
 
+namespace cuda {
+struct DevicePlan;
+}
+
 struct Kernel {
   uint32_t width = 0;
   rnn_shoot_fn shoot = nullptr;
@@ -122,6 +126,7 @@ struct Plan {
   StreamLayout stream;
   bool isStep = false; ///< this is such a plan: what follows from the params stays in the workspace
   size_t stateBytes = 0;
+  std::shared_ptr<const cuda::DevicePlan> device; ///< null: the CPU
 
   const rnn_module_table& table() const { return *module->table; }
   int64_t sequences() const { return segments.packed ? segments.count() : batch; }
@@ -141,6 +146,13 @@ inline int64_t batchOf(const Plan& plan, rnn_phase phase) {
 inline int64_t timeOf(const Plan& plan, rnn_phase phase) {
   return phase == RNN_PHASE_CALL ? 1 : plan.time;
 }
+
+/// Throws where one of them is out of its range.
+void checkOptions(const rnn_plan_options& options);
+
+/// What every device's plan begins with: sizes and tolerance, and nothing of a schedule.
+std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
+                                const rnn_plan_options& options, bool isStep);
 
 std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
                                      const rnn_plan_options& options);

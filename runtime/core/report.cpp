@@ -3,6 +3,7 @@
 #include "core/plan.hpp"
 #include "core/status.hpp"
 #include "core/versioned.hpp"
+#include "cuda/device_plan.hpp"
 
 namespace rnnc::runtime {
 
@@ -67,6 +68,10 @@ rnn_status rnn_report_read(const rnn_plan* plan, const void* workspace, rnn_repo
                                                         : !workspace ? "workspace"
                                                                      : "out");
     }
+    if (plan->state->device) {
+      writeVersioned(cuda::readReport(*plan->state, workspace), out, "rnn_report");
+      return RNN_OK;
+    }
     const auto* header = static_cast<const ReportHeader*>(workspace);
     if (header->magic != ReportHeader::magicValue) {
       invalid("rnn_report_read: the workspace holds no report; run rnn_forward first");
@@ -82,6 +87,9 @@ rnn_status rnn_progress_read(const rnn_plan* plan, const void* workspace, double
       invalid("rnn_progress_read: argument `{}` is null", !plan        ? "plan"
                                                           : !workspace ? "workspace"
                                                                        : "fraction");
+    }
+    if (plan->state->device) {
+      fail(RNN_UNSUPPORTED, "rnn_progress_read: nobody sees how far a CUDA device is");
     }
     // A reference to something const cannot be atomic before C++26; nothing is written.
     auto* header = static_cast<ReportHeader*>(const_cast<void*>(workspace));

@@ -2,6 +2,7 @@
 #include "core/carry_form.hpp"
 #include "core/module.hpp"
 #include "core/status.hpp"
+#include "cuda/module_table.hpp"
 
 #include <cmath>
 #include <map>
@@ -548,11 +549,11 @@ void validateTable(const rnn_module_table* table) {
     invalid("module table: ABI version {}, this runtime has {}; build the module again",
             table->abi_version, RNN_ABI_VERSION);
   }
-  if (table->size < sizeof(rnn_module_table)) {
-    invalid("module table: size is {}, this runtime needs {}", table->size,
-            sizeof(rnn_module_table));
+  if (table->size < cuda::smallestTable) {
+    invalid("module table: size is {}, this runtime needs {}", table->size, cuda::smallestTable);
   }
   Validator(*table).run();
+  cuda::validate(*table);
 }
 
 } // namespace rnnc::runtime

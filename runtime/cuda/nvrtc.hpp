@@ -44,6 +44,9 @@ struct CudaProgram {
   double seconds = 0;
 };
 
+/// What NVRTC is called with: the code that it makes depends on them, the source and the headers.
+std::vector<std::string> compileOptions(const CudaSource& source, CudaCode kind);
+
 /// Compiles. RNN_OK; RNN_MISSING where this NVRTC lacks the architecture; RNN_INTERNAL with the log
 /// in the text where the source is refused: sources are ours. `out.log` is filled in either case.
 /// Thread-safe.

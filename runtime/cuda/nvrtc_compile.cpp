@@ -43,12 +43,10 @@ public:
   }
 
   NvrtcResult compile(const CudaSource& source, CudaCode kind) {
-    std::string arch = fmt::format("--gpu-architecture={}_{}",
-                                   kind == CudaCode::Ptx ? "compute" : "sm", source.architecture);
-    std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
-    options.push_back(arch.c_str());
-    if (kind == CudaCode::Cubin)
-      options.push_back("--ptxas-options=-v"); // registers and spills into the log
+    const std::vector<std::string> texts = compileOptions(source, kind);
+    std::vector<const char*> options;
+    for (const std::string& text : texts)
+      options.push_back(text.c_str());
     return nvrtc.nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
   }
 
@@ -103,6 +101,15 @@ rnn_status compile(const Nvrtc& library, const CudaSource& source, CudaCode kind
 }
 
 } // namespace
+
+std::vector<std::string> rnnc::runtime::compileOptions(const CudaSource& source, CudaCode kind) {
+  std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
+  options.push_back(fmt::format("--gpu-architecture={}_{}",
+                                kind == CudaCode::Ptx ? "compute" : "sm", source.architecture));
+  if (kind == CudaCode::Cubin)
+    options.push_back("--ptxas-options=-v"); // registers and spills into the log
+  return options;
+}
 
 rnn_status rnnc::runtime::compileCuda(const Nvrtc& nvrtc, const CudaSource& source, CudaCode kind,
                                       CudaProgram& out, std::string& error) noexcept {

@@ -3,7 +3,9 @@
 #include "verbs.h"
 
 #include "Target/Cpu/Jit.h"
+#include "cuda/driver.hpp"
 #include "cuda/nvrtc.hpp"
+#include "cuda/session.hpp"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Config/llvm-config.h"
@@ -13,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -66,28 +67,19 @@ static Json describeCompiler() {
   return compiler;
 }
 
-/// A library by the first of its names that loads; never unloaded, for drivers dislike that.
-static void* openFirst(std::initializer_list<std::string> names, std::string& found) {
-  for (const std::string& name : names)
-    if (void* library = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      found = name;
-      return library;
-    }
-  return nullptr;
-}
-
 static Json describeDriver() {
-  std::string name;
-  void* library = openFirst({"libcuda.so.1", "libcuda.so"}, name);
-  if (!library)
-    return {{"found", false}};
-  Json driver{{"found", true}, {"library", name}};
-  auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(library, "cuInit"));
-  auto count = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDeviceGetCount"));
-  int devices = 0;
-  bool works = init && count && init(0) == 0 && count(&devices) == 0;
-  driver["devices"] = works ? devices : 0;
-  return driver;
+  const runtime::cuda::Driver* driver = nullptr;
+  std::string error;
+  if (runtime::cuda::findDriver(driver, error) != RNN_OK)
+    return {{"found", false}, {"why", error}, {"devices", Json::array()}};
+  Json found{{"found", true},
+             {"library", driver->path},
+             {"version", runtime::cuda::versionText(driver->version)},
+             {"devices", Json::array()}};
+  for (const runtime::cuda::DeviceName& device : runtime::cuda::listDevices())
+    found["devices"].push_back(
+        {{"name", device.name}, {"architecture", fmt::format("sm_{}", device.architecture)}});
+  return found;
 }
 
 static Json describeNvrtc() {
@@ -139,26 +131,36 @@ static void print(const Json& report) {
   else
     line("kernels", "none: " + compiler["why"].get<std::string>());
   const Json &driver = cuda["driver"], &nvrtc = cuda["nvrtc"];
-  line("libcuda", !driver["found"].get<bool>()
-                      ? "not found: no CUDA device can be used"
-                      : fmt::format("{}, {} device(s)", driver["library"].get<std::string>(),
-                                    driver["devices"].get<int>()));
+  if (driver["found"].get<bool>())
+    line("libcuda", fmt::format("{}, for CUDA {}", driver["library"].get<std::string>(),
+                                driver["version"].get<std::string>()));
+  else
+    line("libcuda", driver["why"].get<std::string>());
   if (nvrtc["found"].get<bool>())
     line("NVRTC", fmt::format("{}, version {}, for sm_{}", nvrtc["library"].get<std::string>(),
                               nvrtc["version"].get<std::string>(),
                               fmt::join(nvrtc["architectures"].get<std::vector<int>>(), " ")));
   else
     line("NVRTC", nvrtc["why"].get<std::string>());
-  line("devices", compiler["usable"].get<bool>() ? "cpu" : "none");
+  std::string devices = compiler["usable"].get<bool>() ? "cpu" : "";
+  for (size_t i = 0; nvrtc["found"].get<bool>() && i < driver["devices"].size(); ++i)
+    devices += fmt::format("{}cuda:{} ({}, {})", devices.empty() ? "" : ", ", i,
+                           driver["devices"][i]["name"].get<std::string>(),
+                           driver["devices"][i]["architecture"].get<std::string>());
+  line("devices", devices.empty() ? "none" : devices);
 }
 
 int rnnc::tool::runDoctor(const Options& options) {
   Json report;
   report["compiler"] = describeCompiler();
   report["cpu"] = describeCpu();
-  report["cuda"] = {{"driver", describeDriver()}, {"nvrtc", describeNvrtc()}, {"back_end", false}};
+  report["cuda"] = {{"driver", describeDriver()}, {"nvrtc", describeNvrtc()}};
   bool usable = report["compiler"]["usable"].get<bool>();
   report["devices"] = usable ? Json{"cpu"} : Json::array();
+  const Json& cuda = report["cuda"];
+  for (size_t i = 0; cuda["nvrtc"]["found"].get<bool>() && i < cuda["driver"]["devices"].size();
+       ++i)
+    report["devices"].push_back(fmt::format("cuda:{}", i));
   if (options.json)
     fmt::print("{}\n", report.dump(2));
   else

@@ -17,6 +17,8 @@ const char* const kAfter =
     "Exit status: 0 fine, 1 the file, the data or a failed check, 2 usage, 3 a missing "
     "device or library, 70 a bug of rnnc.";
 
+constexpr int64_t kMostOrdinal = 1 << 20; // of a CUDA device: the driver knows better
+
 /// One verb's options, added in groups by concern.
 class Verbs {
 public:
@@ -233,9 +235,20 @@ void Verbs::addTalk(CLI::App& app) {
 }
 
 void Verbs::addDevice(CLI::App& app) {
-  choice<Device, Device>(app, "--device", o.device,
-                         {{"auto", Device::Auto}, {"cpu", Device::Cpu}, {"cuda", Device::Cuda}},
-                         "Where to run (auto)");
+  auto set = [this](const std::string& text) {
+    const std::string name = text.substr(0, text.find(':'));
+    std::optional<int64_t> ordinal = 0;
+    if (name.size() < text.size())
+      ordinal = name == "cuda" ? atLeastZero(text.substr(name.size() + 1)) : std::nullopt;
+    if (!ordinal || *ordinal > kMostOrdinal || (name != "auto" && name != "cpu" && name != "cuda"))
+      throw CLI::ValidationError("--device",
+                                 fmt::format("'{}' is not one of auto|cpu|cuda|cuda:N", text));
+    o.device = name == "cuda" ? Device::Cuda : name == "cpu" ? Device::Cpu : Device::Auto;
+    o.ordinal = static_cast<int32_t>(*ordinal);
+  };
+  app.add_option_function<std::string>(
+         "--device", set, "Where to run (auto: the CPU); cuda:N is the device of that number")
+      ->type_name("auto|cpu|cuda|cuda:N");
 }
 
 void Verbs::addRun(CLI::App& app) {

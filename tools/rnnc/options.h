@@ -47,6 +47,7 @@ struct Options {
   std::optional<Storage> dtype;
   std::optional<rnn_dtype> compute;
   Device device = Device::Auto;
+  int32_t ordinal = 0; ///< of a CUDA device
 
   rnn_schedule schedule = RNN_SCHEDULE_AUTO;
   rnn_vector vector = RNN_VECTOR_AUTO;

@@ -36,6 +36,12 @@ static std::string plural(int64_t count, const char* what) {
 
 std::string rnnc::tool::planText(const rnn_plan_info& info) {
   std::string lanes = plural(info.lanes, "lane");
+  if (info.device == RNN_DEVICE_CUDA && info.schedule != RNN_SCHEDULE_PARALLEL)
+    return fmt::format("sequential: {}, {} a block", lanes, info.width);
+  if (info.device == RNN_DEVICE_CUDA)
+    return fmt::format("parallel: {}, {} a block, tiles in {}, {} of {} a tile, tolerance {:.3g}",
+                       lanes, info.width, tilesName(info.tiles), plural(info.chunks, "chunk"),
+                       plural(info.chunk, "step"), info.tolerance);
   if (info.schedule != RNN_SCHEDULE_PARALLEL)
     return fmt::format("sequential: {}, {} a vector", lanes, info.width);
   return fmt::format("parallel: {}, {} {} a vector, tiles in {}, {} of {} a tile, tolerance {:.3g}",

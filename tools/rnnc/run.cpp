@@ -22,6 +22,7 @@ public:
 private:
   int solve();
   int verify();
+  std::string errorOf(const Call& failed) const;
   int writeReport(rnn_status status);
   void print() const;
   Json json(rnn_status status) const;
@@ -44,11 +45,14 @@ int Runner::solve() {
     return status;
   rnn_status status;
   {
-    Progress progress("solving", [this] { return call.progress(); });
+    // Nobody sees how far a device is.
+    Progress progress(
+        "solving", options.device == Device::Cuda ? std::function<double()>()
+                                                  : [this] { return call.progress(); });
     status = call.run();
   }
   if (status == RNN_NOT_CONVERGED) {
-    std::string text = solver.errorText();
+    std::string text = errorOf(call);
     if (int failed = writeReport(status))
       return failed;
     if (options.json)
@@ -58,7 +62,11 @@ int Runner::solve() {
                                    : "a larger --max-sweeps, a larger --tolerance, or a longer "
                                      "--chunk");
   }
-  return status == RNN_OK ? kFine : console.error(solver.errorText());
+  return status == RNN_OK ? kFine : console.error(errorOf(call));
+}
+
+std::string Runner::errorOf(const Call& failed) const {
+  return failed.deviceError().empty() ? solver.errorText() : failed.deviceError();
 }
 
 int Runner::verify() {
@@ -67,14 +75,17 @@ int Runner::verify() {
     return status;
   Progress progress("solving sequentially", [&other] { return other.progress(); });
   if (other.run() != RNN_OK)
-    return console.error(solver.errorText());
+    return console.error(errorOf(other));
   sequentialSeconds = other.seconds();
   difference = compareResults(call, other);
   return kFine;
 }
 
 Json Runner::json(rnn_status status) const {
-  Json json{{"cell", source.cellName()}, {"file", options.file}, {"device", "cpu"}};
+  Json json{{"cell", source.cellName()}, {"file", options.file}};
+  json["device"] = options.device == Device::Cuda ? "cuda" : "cpu";
+  if (options.device == Device::Cuda)
+    json["device_name"] = solver.deviceText();
   json.update(sizesJson(data.sizes));
   json["dtype"] = data::dtypeName(storageType(options));
   json["compute"] = dtypeName(computeType(options));
@@ -118,6 +129,8 @@ void Runner::print() const {
   if (!data.drawn.empty())
     printLine("drawn", fmt::format("{}: not given, so from normal(0,0.3) with seed {}",
                                    fmt::join(data.drawn, ", "), options.seed));
+  if (options.device == Device::Cuda)
+    printLine("device", solver.deviceText());
   printLine("schedule", planText(call.info()));
   if (call.report().tiles)
     printLine("sweeps", sweepsText(call.report()));

@@ -15,12 +15,43 @@ using namespace rnnc::tool;
 int Solver::open(const Options& options, Source& source) {
   if (int status = checkSupported(options, console))
     return status;
+  if (options.device == Device::Cuda)
+    if (int status = openDevice(options))
+      return status;
   if (int status = source.load())
     return status;
   std::unique_ptr<CompiledCell> compiled;
+  if (session) {
+    std::unique_ptr<CudaCell> made;
+    if (int status = CudaCell::make(options, source, made))
+      return status;
+    cudaCell = made.get();
+    return create(std::move(made));
+  }
   if (int status = source.compile(computeType(options), compiled))
     return status;
   return create(std::move(compiled));
+}
+
+/// The driver and the device are there; what is asked of them now may still fail.
+int Solver::openDevice(const Options& options) {
+  session = std::make_unique<runtime::cuda::Session>();
+  ordinal = options.ordinal;
+  if (rnn_status status = session->open(ordinal))
+    return console.error(session->error(), "", status == RNN_MISSING ? kMissing : kFailure);
+  std::string arch = fmt::format("sm_{}", session->architecture());
+  if (llvm::Error unknown = checkCudaArchitecture(arch)) {
+    llvm::consumeError(std::move(unknown));
+    return console.error(fmt::format("{}: this rnnc has no kernels for {}", deviceText(), arch),
+                         "it has for " + cudaArchitectureNames(), kMissing);
+  }
+  return kFine;
+}
+
+std::string Solver::deviceText() const {
+  return session ? fmt::format("CUDA device {} ({}, sm_{})", ordinal, session->deviceName(),
+                               session->architecture())
+                 : "";
 }
 
 int Solver::create(std::unique_ptr<CompiledCell> compiled) {
@@ -50,17 +81,26 @@ int Solver::plan(const rnn_plan_options& fixed, const CallSizes& sizes, PlanPtr&
   Stopwatch clock(console);
   rnn_plan* made = nullptr;
   rnn_status status;
+  auto start = std::chrono::steady_clock::now();
   {
     Progress progress("compiling kernels");
     status = rnn_plan_create(module.get(), &options, &made);
   }
   plan.reset(made);
   clock.lap("planned; kernels compiled where they were new");
+  std::string text = errorText();
+  if (std::string warning = rnn_warning_text(context.get()); !warning.empty())
+    console.warning(warning);
+  if (cudaCell) {
+    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    cudaCell->planned(taken.count());
+    if (int told = cudaCell->printStatus())
+      return told;
+  }
   if (status == RNN_OK)
     return kFine;
-  std::string text = errorText();
   if (status != RNN_INTERNAL)
-    return console.error(text);
+    return console.error(text, "", status == RNN_MISSING ? kMissing : kFailure);
   if (cell->isTooLong())
     return console.error(cell->lastError(), "states that do not need each other can be cells of "
                                             "their own; `--emit=newton` shows the step");
@@ -72,7 +112,9 @@ int Solver::prepare(const rnn_plan_options& options, const CallData& data, data:
   PlanPtr made;
   if (int status = plan(options, data.sizes, made))
     return status;
-  return call.prepare(console, *signature, std::move(made), data, storage);
+  if (int status = call.prepare(console, *signature, std::move(made), data, storage))
+    return status;
+  return session ? call.moveTo(console, *session) : kFine;
 }
 
 static rnn_tensor describe(const data::HostArray& array) {
@@ -142,6 +184,8 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
 }
 
 rnn_status Call::run() {
+  if (session)
+    return runOnDevice();
   auto start = std::chrono::steady_clock::now();
   rnn_status status =
       rnn_forward(plan.get(), args.data(), workspace.bytes.data(), reserve.bytes.data(), nullptr);
@@ -155,7 +199,8 @@ rnn_status Call::run() {
 
 double Call::progress() const {
   double fraction = 0; // prepare() zeroed the workspace
-  rnn_progress_read(plan.get(), workspace.bytes.data(), &fraction);
+  if (!session)
+    rnn_progress_read(plan.get(), workspace.bytes.data(), &fraction);
   return fraction;
 }
 
@@ -178,6 +223,10 @@ rnn_plan_options rnnc::tool::planOptions(const Options& o) {
   plan.tolerance = o.tolerance;
   plan.max_sweeps = o.maxSweeps;
   plan.threads = o.threads;
+  if (o.device == Device::Cuda) {
+    plan.device = RNN_DEVICE_CUDA;
+    plan.ordinal = o.ordinal;
+  }
   return plan;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "check/handles.h"
+#include "cuda_cell.h"
 #include "data.h"
 #include "source.h"
 
+#include "cuda/session.hpp"
 #include "rnnc/Compiler.h"
 
 #include <memory>
@@ -18,9 +20,14 @@ public:
   /// and final state.
   int prepare(const Console& console, const rnn_signature& signature, PlanPtr plan,
               const CallData& data, data::DType storage);
+  /// Then, for a plan on a CUDA device: makes room there too, and copies what is given. Both must
+  /// outlive the call.
+  int moveTo(const Console& console, runtime::cuda::Session& session);
 
-  /// One rnn_forward, timed.
+  /// One rnn_forward, timed; on a CUDA device until it has ended, without the copies.
   rnn_status run();
+  /// What went wrong on the device; empty where rnn_error_text says it.
+  const std::string& deviceError() const { return deviceText; }
 
   const rnn_plan_info& info() const { return planInfo; }
   const rnn_report& report() const { return lastReport; }
@@ -32,6 +39,9 @@ public:
   const rnn_signature& signature() const { return *sig; }
 
 private:
+  rnn_status runOnDevice();
+  rnn_status copyBack();
+
   const rnn_signature* sig = nullptr;
   PlanPtr plan;
   rnn_plan_info planInfo{};
@@ -40,6 +50,10 @@ private:
   std::vector<rnn_tensor> args;
   std::vector<data::HostArray> results; ///< by arg; empty for what the caller gives
   data::HostArray workspace, reserve;
+  runtime::cuda::Session* session = nullptr; ///< null: on the CPU
+  std::vector<rnn_tensor> deviceArgs;
+  void* deviceWorkspace = nullptr;
+  std::string deviceText;
 };
 
 class Solver {
@@ -58,10 +72,17 @@ public:
   const rnn_module_table& table() const { return *cell->table(); }
   const CompiledCell& compiled() const { return *cell; }
   std::string errorText() const { return rnn_error_text(context.get()); }
+  /// "CUDA device 0 (NVIDIA H200, sm_90)"; empty on the CPU.
+  std::string deviceText() const;
 
 private:
+  int openDevice(const Options& options);
+
   const Console& console;
+  std::unique_ptr<runtime::cuda::Session> session; ///< of a CUDA device; null: on the CPU
+  int32_t ordinal = 0;
   std::unique_ptr<CompiledCell> cell;
+  CudaCell* cudaCell = nullptr; ///< `cell`, where it is for CUDA
   ContextPtr context;
   ModulePtr module;
   const rnn_signature* signature = nullptr;

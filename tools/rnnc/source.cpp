@@ -2,6 +2,7 @@
 
 #include "bug.h"
 #include "check/place.h"
+#include "cuda/session.hpp"
 
 #include "Newton/Newton.h"
 #include "Target/Cpu/Jit.h"
@@ -17,9 +18,16 @@ using namespace rnnc;
 using namespace rnnc::tool;
 
 int rnnc::tool::checkSupported(const Options& options, const Console& console) {
-  if (options.device == Device::Cuda)
-    return console.error("no CUDA device can be used: this build has no CUDA back end",
-                         "--device cpu; rnnc doctor says what this machine has", kMissing);
+  if (options.device == Device::Cuda) {
+    std::string missing = runtime::cuda::whatIsMissing(options.ordinal);
+    if (!missing.empty())
+      return console.error("no CUDA device can be used: " + missing,
+                           "--device cpu; rnnc doctor says what this machine has", kMissing);
+    if (options.verb != Verb::Run)
+      return console.error(
+          fmt::format("not supported yet: rnnc {} --device cuda", verbName(options.verb)),
+          "rnnc run --device cuda");
+  }
   return kFine;
 }
 

@@ -295,8 +295,8 @@ CudaEntry UnitPrinter::printSystem(PlacedSystem& system, LineWriter& out) {
   printPolicy(system, out);
   printEntry(system, out);
   const Policy& p = system.policy;
-  return {system.prepared.entry, p.lanes,  p.chunks,     p.steps,
-          p.sharedBytes,         p.blocks, p.registers()};
+  return {system.prepared.entry, p.lanes,  p.chunks,      p.steps,
+          p.sharedBytes,         p.blocks, p.registers(), system.argumentBytes};
 }
 
 CudaEntry UnitPrinter::printDense(PreparedDense& system, LineWriter& out) {
@@ -324,7 +324,8 @@ CudaEntry UnitPrinter::printDense(PreparedDense& system, LineWriter& out) {
           1,
           0,
           1,
-          std::min<int64_t>(Architecture::kRegisters / kDenseThreads, 255)};
+          std::min<int64_t>(Architecture::kRegisters / kDenseThreads, 255),
+          denseArgumentBytes(system)};
 }
 
 std::optional<CudaUnit> UnitPrinter::run() {

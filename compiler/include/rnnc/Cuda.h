@@ -30,9 +30,10 @@ struct CudaOptions {
 struct CudaEntry {
   std::string name; ///< of the extern "C" function
   int64_t lanes, chunks, steps;
-  int64_t sharedBytes; ///< dynamic, of a block
-  int64_t blocks;      ///< that are resident on a multiprocessor
-  int64_t registers;   ///< the most that a thread can have
+  int64_t sharedBytes;   ///< dynamic, of a block
+  int64_t blocks;        ///< that are resident on a multiprocessor
+  int64_t registers;     ///< the most that a thread can have
+  int64_t argumentBytes; ///< of its one parameter
 };
 
 /// One translation unit: the cell's systems, their policies, an entry each, in the order of the

@@ -27,6 +27,8 @@ typedef enum rnn_dtype {
   RNN_U8 = 4, /* masks: one byte an element, 0 or not */
 } rnn_dtype;
 
+typedef enum rnn_schedule { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
+
 typedef enum rnn_role {
   RNN_ROLE_INPUT = 0,  /* (batch, time, dims...) */
   RNN_ROLE_PARAM = 1,  /* (dims...) */
@@ -207,6 +209,50 @@ typedef struct rnn_stage {
   const rnn_system_desc* map;
 } rnn_stage;
 
+/* A kernel of a unit and how it is launched: with blockDim = (lanes, chunks, 1), any grid along x,
+ * `shared_bytes` of dynamic shared memory, and one parameter, laid out as runtime/device/args.cuh
+ * says, or dense.cuh for a dense system. */
+typedef struct rnn_cuda_entry {
+  const char* name;       /* of the extern "C" function */
+  int64_t lanes;          /* threads along x, a lane each */
+  int64_t chunks, steps;  /* W and C; W = 1: the sequential loop */
+  int64_t shared_bytes;
+  int64_t argument_bytes; /* of the parameter */
+} rnn_cuda_entry;
+
+/* CUDA C++ of all systems of a cell. Includes nothing but "rnn/NAME.cuh", which the runtime brings. */
+typedef struct rnn_cuda_unit {
+  const char* name;            /* what messages call it */
+  const char* text;
+  int32_t architecture;        /* 90 for sm_90: whose limits it was laid out for. Others can run it too,
+                                  where its shared memory fits */
+  rnn_dtype compute;           /* RNN_F32 or RNN_F64: also the type of all arrays */
+  rnn_schedule schedule;       /* what it was asked to be */
+  uint32_t entries;            /* one a system */
+  const rnn_cuda_entry* entry; /* in the order of the systems */
+} rnn_cuda_unit;
+
+/* What a plan wants of a unit. */
+typedef struct rnn_cuda_request {
+  uint32_t size;        /* sizeof(rnn_cuda_request) of the runtime */
+  int32_t architecture; /* of the device */
+  rnn_dtype compute;
+  rnn_schedule schedule;
+  int64_t chunk, chunks; /* C and W; 0: whatever is best */
+} rnn_cuda_request;
+
+/* A cell for CUDA devices. */
+typedef struct rnn_cuda_desc {
+  uint32_t size; /* sizeof(rnn_cuda_desc) of the writer */
+  uint32_t units;
+  const rnn_cuda_unit* unit; /* printed when the module was built; for chunk and chunks 0 */
+  /* Called while a plan is made, where it is not null: prints the unit. Returns null where the cell
+   * cannot be had like that, and says why in *why, which is valid until the thread's next call. The
+   * unit lives as long as the table. Thread-safe. */
+  const rnn_cuda_unit* (*print)(void* context, const rnn_cuda_request*, const char** why);
+  void* context;
+} rnn_cuda_desc;
+
 typedef struct rnn_module_table {
   uint32_t abi_version; /* RNN_ABI_VERSION */
   uint32_t size;        /* sizeof(rnn_module_table) of the writer */
@@ -223,6 +269,8 @@ typedef struct rnn_module_table {
   rnn_shoot_fn (*resolve)(void* context, uint32_t system, uint32_t kernel, uint32_t with_jacobian);
   void* resolve_context;
   rnn_solve_hints solve;
+  /* Members from here on may be missing: `size` tells. */
+  const rnn_cuda_desc* cuda; /* null: the cell runs on the CPU only */
 } rnn_module_table;
 
 #ifdef __cplusplus

@@ -22,17 +22,19 @@ typedef enum rnn_status {
   RNN_OUT_OF_MEMORY = 4,
   RNN_INTERNAL = 5,
   RNN_MISSING = 6, /* a device or a library that this machine lacks */
+  RNN_DEVICE_FAILED = 7, /* a device's driver refused a call or broke it off; the text has its words */
 } rnn_status;
 
-typedef enum rnn_schedule { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
 typedef enum rnn_vector { RNN_VECTOR_AUTO, RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS } rnn_vector;
 typedef enum rnn_tiles { RNN_TILES_AUTO, RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL } rnn_tiles;
+typedef enum rnn_device { RNN_DEVICE_CPU = 0, RNN_DEVICE_CUDA = 1 } rnn_device;
 
 typedef struct rnn_context rnn_context; /* error texts and the thread arena */
 typedef struct rnn_module rnn_module;
 typedef struct rnn_plan rnn_plan;
 
-/* A tensor of the caller's. Strides are in elements and may be negative or zero (inputs only). */
+/* A tensor of the caller's, in memory of the plan's device. Strides are in elements and may be negative
+ * or zero (inputs only). */
 typedef struct rnn_tensor {
   void* data; /* null: absent, where absence is allowed */
   rnn_dtype dtype;
@@ -96,6 +98,8 @@ typedef struct rnn_plan_options {
                         lies behind x[t]. Initial states come before the last step */
   uint32_t reset;    /* nonzero: calls take a mask of steps before which a sequence begins anew; see
                         rnn_forward */
+  rnn_device device;  /* never another one than asked for: a device that is missing is RNN_MISSING */
+  int32_t ordinal;    /* which CUDA device, from 0, as CUDA_VISIBLE_DEVICES numbers them */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */
@@ -109,6 +113,8 @@ typedef struct rnn_plan_info {
   uint32_t width;        /* columns a vector */
   double tolerance;
   double seconds_sequential, seconds_parallel; /* estimates; 0: no cost known */
+  rnn_device device;
+  int32_t ordinal; /* of a CUDA device */
 } rnn_plan_info;
 
 typedef struct rnn_report {
@@ -136,11 +142,20 @@ void rnn_context_destroy(rnn_context*);
 /* Text of the calling thread's last error; empty where there was none. Valid until its next call. */
 const char* rnn_error_text(const rnn_context*);
 
+/* What went well, but could have gone better, for a user to be told: that compiled programs cannot be
+ * kept on disk. Each is told once; empty where there is none. Valid until the thread's next call. */
+const char* rnn_warning_text(rnn_context*);
+
 /* The table must outlive the module. */
 rnn_status rnn_module_from_table(rnn_context*, const rnn_module_table*, rnn_module** out);
 void rnn_module_destroy(rnn_module*);
 rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
 
+/* Compiles, or finds, the kernels that the plan needs. With `device` CUDA: by NVRTC, for that very
+ * device, in its primary context, which the plan then holds; the thread's current context stays what it
+ * was. Not while a stream of the thread is captured. RNN_MISSING where libcuda, NVRTC, the device, or
+ * NVRTC's knowledge of it is missing; RNN_UNSUPPORTED where the cell or the options are for the CPU
+ * only so far. */
 rnn_status rnn_plan_create(const rnn_module*, const rnn_plan_options*, rnn_plan** out);
 void rnn_plan_destroy(rnn_plan*);
 rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
@@ -157,7 +172,13 @@ rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, s
  *
  * RNN_OK, or RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep) or when an
  * implicit step found no solution (the results go on from the best point found); the report can be
- * read then. `reserve` is not used yet; `stream` must be null on the CPU. */
+ * read then. `reserve` is not used yet; `stream` must be null on the CPU.
+ *
+ * On CUDA `args` and `workspace` lie in the device's memory, all arrays are of the compute type, and
+ * `stream` is a CUstream or cudaStream_t of the device's primary context (null: its default stream). The
+ * kernels are put on the stream and the call returns: RNN_OK says that they were, and rnn_report_read what
+ * came of it. Allocates nothing and waits for nothing, so the stream may be one that is captured; the
+ * plan must outlive the graph, and what was captured uses these very arrays. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
                        void* stream);
 
@@ -186,11 +207,14 @@ rnn_status rnn_state_save(const rnn_plan*, const void* state, void* to, size_t* 
 rnn_status rnn_state_restore(const rnn_plan*, void* state, const rnn_tensor* args, const void* from,
                              size_t bytes);
 
+/* Of the last call that used the workspace. On CUDA it is copied from the device, so the call's stream must
+ * have been waited for; whether it converged is told by `unconverged_tile` and `unsolved_step`, and the
+ * steps and lanes of `unsolved_lane` reach to 2^24 - 1. */
 rnn_status rnn_report_read(const rnn_plan*, const void* workspace, rnn_report* out);
 /* How far the call is that uses this workspace, 0 to 1, never falling while it runs; of the last
  * call where none does. For another thread to read meanwhile; costs the call nothing. A workspace
  * that no call has used yet must be zeroed. Tiles in parallel: a guess, as nobody knows how often
- * they will be solved again. */
+ * they will be solved again. RNN_UNSUPPORTED on CUDA. */
 rnn_status rnn_progress_read(const rnn_plan*, const void* workspace, double* fraction);
 
 #ifdef __cplusplus

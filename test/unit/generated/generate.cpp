@@ -393,7 +393,11 @@ void Generator::chooseSetting() {
   setting.isDouble = random.chance(0.6);
   setting.arch = random.pick<const char*>({"", "", "", "x86-64-v3", "x86-64-v2"});
   setting.contracts = kind != Kind::Wild;
-  setting.strange = random.chance(0.06) && !solved; // a search among them may end nowhere
+  // A search among them may end nowhere, and what a complex number is of which a part is infinite is
+  // a matter of the arithmetic (docs/language.md).
+  bool isComplex = expressions.complexNumbers ||
+                   std::ranges::any_of(program.states, [](const Decl& s) { return s.complex; });
+  setting.strange = random.chance(0.06) && !solved && !isComplex;
   setting.data = random.next() >> 32;
 }
 

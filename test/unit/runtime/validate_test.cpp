@@ -18,12 +18,37 @@ std::string moduleError(const std::function<void(Table&)>& change,
   return rnn_error_text(module.context);
 }
 
+TEST(Module, CudaErrors) {
+  const auto with = [](const std::function<void(rnn_cuda_desc&, rnn_cuda_unit&)>& change) {
+    return moduleError([&](Table& t) {
+      static rnn_cuda_entry entry{"kernel", 32, 8, 4, 0, 0};
+      static rnn_cuda_unit unit;
+      static rnn_cuda_desc desc;
+      unit = {"unit.cu", "text", 90, RNN_F32, RNN_SCHEDULE_AUTO, 1, &entry};
+      desc = {sizeof(desc), 1, &unit, nullptr, nullptr};
+      change(desc, unit);
+      t.table.cuda = &desc;
+    });
+  };
+  EXPECT_EQ(with([](auto& desc, auto&) { desc.size = 4; }),
+            "module triangular: `cuda`: size is 4, this runtime needs " +
+                std::to_string(sizeof(rnn_cuda_desc)));
+  EXPECT_EQ(with([](auto& desc, auto&) { desc.unit = nullptr; }),
+            "module triangular: `cuda`: `unit` is null, but there are 1");
+  const char* const lacks = "module triangular: `cuda`: unit 0 lacks a name, its text, or an entry "
+                            "for each of 1 systems";
+  EXPECT_EQ(with([](auto&, auto& unit) { unit.name = nullptr; }), lacks);
+  EXPECT_EQ(with([](auto&, auto& unit) { unit.text = nullptr; }), lacks);
+  EXPECT_EQ(with([](auto&, auto& unit) { unit.entry = nullptr; }), lacks);
+  EXPECT_EQ(with([](auto&, auto& unit) { unit.entries = 2; }), lacks);
+}
+
 TEST(Module, TableErrors) {
   EXPECT_EQ(moduleError([](Table& t) { t.table.abi_version = 7; }),
             "module table: ABI version 7, this runtime has 2; build the module again");
   EXPECT_EQ(moduleError([](Table& t) { t.table.size = 16; }),
             "module table: size is 16, this runtime needs " +
-                std::to_string(sizeof(rnn_module_table)));
+                std::to_string(offsetof(rnn_module_table, cuda)));
   EXPECT_EQ(moduleError([](Table& t) { t.table.cell = nullptr; }), "module table: `cell` is null");
   EXPECT_EQ(moduleError([](Table& t) { t.table.tensor = nullptr; }),
             "module triangular: `tensor` is null");
