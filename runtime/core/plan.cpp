@@ -371,6 +371,9 @@ std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
   plan->isStep = isStep;
   plan->batch = options.batch;
   plan->time = options.time;
+  plan->segments = readSegments(options);
+  plan->reversed = options.reversed != 0;
+  plan->reset = options.reset != 0;
   plan->compute = options.compute;
   takeTolerance(*plan, options);
   bindDims(*plan, options);
