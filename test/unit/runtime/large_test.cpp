@@ -60,6 +60,11 @@ rnn_tensor oneLane(float* data, int64_t time, int64_t stride) {
 // 2^32 elements from the first to the last, so any product of 32 bits would wrap onto another one.
 // Both directions of time, as the first element in memory is another one then.
 TEST(Large, ElementsTwoToThe32Apart) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "ThreadSanitizer's shadow of a sparse array takes gigabytes";
+#endif
+#endif
   constexpr int64_t time = 1 << 17, stride = 1 << 15;
   Sparse memory(size_t(time) * stride * sizeof(float));
   if (!memory.data()) {
