@@ -119,7 +119,9 @@ void SystemRules::check(Operation& op, unsigned operand, ArrayRef<Values> points
       at.push_back(point.lookup(value));
     std::optional<double> derived = rule.derived(at);
     std::optional<double> expected = rule.measured(at).value();
-    if (!derived || !expected) {
+    // Where an op has no value, 0 / 0 in front of a choice of the other branch, it has no slope.
+    bool hasValue = !std::isnan(rule.value(at, 0));
+    if (!derived || !expected || !hasValue) {
       ++skipped;
       continue;
     }
