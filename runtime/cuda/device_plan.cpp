@@ -1,6 +1,7 @@
 #include "cuda/device_plan.hpp"
 
 #include "core/bind.hpp"
+#include "core/elements.hpp"
 #include "core/status.hpp"
 #include "cuda/arguments.hpp"
 #include "cuda/module_table.hpp"
@@ -179,7 +180,7 @@ void layOutWorkspace(Plan& plan, DevicePlan& on) {
     const int64_t numbers = checkedProduct(scratchNumbers(plan, i), threads, what);
     total = checkedSum(total, scratchAlignment - 1, what) & ~int64_t(scratchAlignment - 1);
     launch.scratch = static_cast<size_t>(total);
-    total = checkedSum(total, checkedProduct(numbers, plan.compute == RNN_F32 ? 4 : 8, what), what);
+    total = checkedSum(total, checkedProduct(numbers, elementSize(plan.compute), what), what);
   }
   plan.workspaceBytes = static_cast<size_t>(total);
 }

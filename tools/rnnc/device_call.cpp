@@ -1,6 +1,8 @@
 // A call on a CUDA device: the arrays of the host go there and come back.
 #include "solver.h"
 
+#include "core/elements.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,7 +19,7 @@ int Call::moveTo(const Console& console, runtime::cuda::Session& newSession) {
   for (uint32_t i = 0; i < sig->args && status == RNN_OK; ++i) {
     if (!args[i].data)
       continue;
-    size_t size = args[i].dtype == RNN_F64 ? 8 : 4;
+    auto size = static_cast<size_t>(runtime::elementSize(args[i].dtype));
     for (uint32_t axis = 0; axis < args[i].rank; ++axis)
       size *= static_cast<size_t>(args[i].shape[axis]);
     status = session->allocate(size, deviceArgs[i].data);

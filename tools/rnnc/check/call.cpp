@@ -2,6 +2,7 @@
 #include "handles.h"
 #include "probe.h"
 
+#include "core/elements.hpp"
 #include "data/Array.h"
 
 using namespace rnnc;
@@ -60,7 +61,7 @@ std::vector<rnn_tensor> StreamRun::part(int64_t first, int64_t steps) const {
     tensor.shape[1] = steps;
     if (tensor.data)
       tensor.data = static_cast<unsigned char*>(tensor.data) +
-                    first * tensor.strides[1] * (tensor.dtype == RNN_F64 ? 8 : 4);
+                    first * tensor.strides[1] * runtime::elementSize(tensor.dtype);
   }
   return parts;
 }

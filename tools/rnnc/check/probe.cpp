@@ -1,6 +1,7 @@
 // Kernels and plans called on drawn data.
 #include "probe.h"
 
+#include "core/elements.hpp"
 #include "data/Random.h"
 #include "rnnc/Complex.h"
 
@@ -260,7 +261,7 @@ rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
 
 void CallBuffers::toRaw(rnn_dtype type) {
   for (Argument& argument : arguments) {
-    argument.raw.assign(argument.values.size() * (type == RNN_F64 ? 8 : 4), 0);
+    argument.raw.assign(argument.values.size() * runtime::elementSize(type), 0);
     for (size_t i = 0; i < argument.values.size(); ++i) {
       float narrow = static_cast<float>(argument.values[i]);
       if (type == RNN_F64)
@@ -287,7 +288,7 @@ void CallBuffers::fromRaw(rnn_dtype type) {
 std::optional<std::string> rnnc::check::firstDifference(const CallBuffers& a, const CallBuffers& b,
                                                         const rnn_module_table& table,
                                                         rnn_dtype type) {
-  size_t size = type == RNN_F64 ? 8 : 4;
+  auto size = static_cast<size_t>(runtime::elementSize(type));
   for (size_t n = 0; n < a.arguments.size(); ++n) {
     const auto &x = a.arguments[n], &y = b.arguments[n];
     if (x.raw == y.raw)
