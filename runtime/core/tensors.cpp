@@ -195,6 +195,16 @@ void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<M
   }
 }
 
+void startStrides(const Plan& plan, uint32_t state, const rnn_tensor& param, int64_t* strides) {
+  const uint32_t from = plan.table().tensor[state].start - 1;
+  const uint32_t rank = plan.table().tensor[state].rank;
+  const uint32_t lacks = rank - plan.table().tensor[from].rank;
+  for (uint32_t a = 0; a < rank; ++a) {
+    const bool isRepeated = a < lacks || plan.tensorSizes[from][a - lacks] == 1;
+    strides[a] = isRepeated ? 0 : param.strides[a - lacks];
+  }
+}
+
 void checkWorkspace(const Plan& plan, const void* workspace, const char* function) {
   if (!workspace) {
     invalid("{}: argument `workspace` is null; rnn_plan_sizes tells how many bytes it needs ({})",

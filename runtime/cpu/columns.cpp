@@ -1,5 +1,6 @@
 #include "cpu/columns.hpp"
 
+#include "core/tensors.hpp"
 #include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"
 
@@ -234,11 +235,16 @@ template <class F>
 void Columns<F>::ownStart(uint32_t state, F* to) {
   const rnn_slot& slot = desc_.state_slots[state];
   const rnn_tensor_desc& desc = call_->plan.table().tensor[slot.tensor];
-  if (desc.start != 0) {
-    startFromParam(slot, desc.start - 1, to);
-  } else {
+  if (desc.start == 0) {
     std::fill(to, to + width_, static_cast<F>(desc.fill));
+    return;
   }
+  // A learned one: the same in every batch element.
+  const rnn_tensor& param = call_->tensors[desc.start - 1];
+  int64_t strides[RNN_MAX_RANK];
+  startStrides(call_->plan, slot.tensor, param, strides);
+  offsets(slot, strides, 0, offset_);
+  loadColumns(param, to);
 }
 
 template <class F>
@@ -283,21 +289,6 @@ void Columns<F>::loadColumns(const rnn_tensor& tensor, F* to) const {
   for (int64_t j = 0; j < width_; ++j) {
     to[j] = loadElement<F>(data + offset_[j] * size, tensor.dtype);
   }
-}
-
-// A learned initial state: the same in every batch element, and along the axes that the param
-// lacks or has once.
-template <class F>
-void Columns<F>::startFromParam(const rnn_slot& slot, uint32_t param, F* to) {
-  const Plan& plan = call_->plan;
-  const rnn_tensor& tensor = call_->tensors[param];
-  const uint32_t missing = plan.table().tensor[slot.tensor].rank - plan.table().tensor[param].rank;
-  int64_t strides[RNN_MAX_RANK] = {};
-  for (uint32_t a = 0; a < tensor.rank; ++a) {
-    strides[missing + a] = plan.tensorSizes[param][a] == 1 ? 0 : tensor.strides[a];
-  }
-  offsets(slot, strides, 0, offset_);
-  loadColumns(tensor, to);
 }
 
 template <class F>

@@ -104,7 +104,6 @@ private:
   void bindParams(const Call& call);
   void loadColumns(const rnn_tensor& tensor, F* to) const;
   void ownStart(uint32_t state, F* to);
-  void startFromParam(const rnn_slot& slot, uint32_t param, F* to);
   int64_t columnTime(int64_t row, int64_t column) const;
   /// The same on the arrays' axis.
   int64_t arrayTime(int64_t row, int64_t column) const {

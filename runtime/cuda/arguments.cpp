@@ -1,6 +1,8 @@
 #include "cuda/arguments.hpp"
 
+#include "core/elements.hpp"
 #include "core/status.hpp"
+#include "core/tensors.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -130,26 +132,20 @@ private:
     return args_ && place >= 0 && args_[place].data ? &args_[place] : nullptr;
   }
 
-  /// The param that a state begins as, with the axes of an initial state: its own stand last, and
-  /// what it lacks, or has once, is repeated.
+  /// The param that a state begins as, with the axes of an initial state.
   bool startOf(uint32_t tensor, rnn_tensor& out) const {
     const rnn_tensor_desc& state = table_.tensor[tensor];
     if (state.start == 0) {
       return false;
     }
-    const uint32_t from = state.start - 1;
-    const rnn_tensor* param = argument(plan_.module->tensorArgs[from].sequence);
+    const rnn_tensor* param = argument(plan_.module->tensorArgs[state.start - 1].sequence);
     if (!param) {
       return false;
     }
     out = *param;
     out.rank = 1 + state.rank;
-    std::fill(std::begin(out.strides), std::end(out.strides), 0);
-    const uint32_t lacks = state.rank - table_.tensor[from].rank;
-    for (uint32_t a = lacks; a < state.rank; ++a) {
-      const bool isRepeated = plan_.tensorSizes[from][a - lacks] == 1;
-      out.strides[1 + a] = isRepeated ? 0 : param->strides[a - lacks];
-    }
+    out.strides[0] = 0;
+    startStrides(plan_, tensor, *param, out.strides + 1);
     return true;
   }
 
@@ -160,7 +156,7 @@ private:
       return;
     }
     const uint32_t rank = table_.tensor[slot.tensor].rank;
-    const int64_t bytes = plan_.compute == RNN_F32 ? 4 : 8;
+    const int64_t bytes = elementSize(plan_.compute);
     auto data = reinterpret_cast<Address>(tensor->data);
     for (uint32_t a = 0; a < rank; ++a) {
       if (slot.at[a] != RNN_EVERY) {
