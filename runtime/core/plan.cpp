@@ -221,10 +221,7 @@ void countSteps(SystemPlan& system, const Plan& plan) {
   }
   std::vector<int64_t> firstTile = {0};
   for (int64_t group = 0; group < system.groups; ++group) {
-    const GroupRun& run = system.runOf(group);
-    const int64_t each = system.chunksInVectors() ? 1 : run.kernel.width;
-    const int64_t lane = run.firstLane + (group - run.firstGroup) * each;
-    const int64_t steps = plan.stepsOf(system, lane);
+    const int64_t steps = plan.stepsOf(system, system.lanesOf(group).first);
     system.vectorSteps += steps;
     firstTile.push_back(firstTile.back() +
                         std::max<int64_t>(1, (steps + system.tileSteps - 1) / system.tileSteps));

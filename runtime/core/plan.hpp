@@ -31,6 +31,12 @@ struct GroupRun {
   int64_t firstGroup = 0;
 };
 
+/// The lanes of one group.
+struct GroupLanes {
+  const Kernel& kernel;
+  int64_t first, count;
+};
+
 /// One term of the product of two carries: out[result] += times * left[a] * right[b].
 struct CarryTerm {
   uint32_t result, a, b;
@@ -62,8 +68,11 @@ struct SystemPlan {
 
   bool chunksInVectors() const { return vector == RNN_VECTOR_CHUNKS; }
   bool tilesInParallel() const { return parallel && tiles == RNN_TILES_PARALLEL; }
-  const GroupRun& runOf(int64_t group) const {
-    return *(std::ranges::upper_bound(runs, group, {}, &GroupRun::firstGroup) - 1);
+  GroupLanes lanesOf(int64_t group) const {
+    const GroupRun& run = *(std::ranges::upper_bound(runs, group, {}, &GroupRun::firstGroup) - 1);
+    const int64_t each = chunksInVectors() ? 1 : run.kernel.width;
+    const int64_t before = (group - run.firstGroup) * each;
+    return {run.kernel, run.firstLane + before, std::min(each, run.lanes - before)};
   }
   int64_t tilesBefore(int64_t group) const {
     return firstTile.empty() ? group * tileCount : firstTile[group];

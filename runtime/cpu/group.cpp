@@ -62,15 +62,11 @@ void GroupSolver<F>::bind(const Call& call, int64_t group) {
   call_ = &call;
   prediction_ = {};
   scratch_.powerSteps = 0; // other columns have other params
+  const GroupLanes lanes = system_.lanesOf(group);
+  lanes_.bind(call, lanes.kernel, lanes.first, lanes.count);
   if (system_.chunksInVectors()) {
-    lanes_.bind(call, system_.runs.front().kernel, group, 1);
-    chunks_.bind(call, system_.chunkKernel, group, 1);
-    return;
+    chunks_.bind(call, system_.chunkKernel, lanes.first, lanes.count);
   }
-  const GroupRun& run = system_.runOf(group);
-  const int64_t first = (group - run.firstGroup) * run.kernel.width;
-  lanes_.bind(call, run.kernel, run.firstLane + first,
-              std::min<int64_t>(run.kernel.width, run.lanes - first));
 }
 
 // With vectors of chunks a state is one column, and the lane alone has a vector of copies.
@@ -173,10 +169,7 @@ void GroupSolver<F>::solveNext(int64_t time, int64_t steps, WalkPolicy& policy, 
                                Tally& tally) {
   TileStats stats;
   stats.nonfinite = tally.nonfinite;
-  TileFrame frame;
-  frame.time = time;
-  frame.steps = steps;
-  frame.expectedSweeps = prediction_.expected();
+  const TileFrame frame{.time = time, .steps = steps, .expectedSweeps = prediction_.expected()};
   const bool walk = policy.walkNext();
   solveFrame(frame, walk ? TileStart::Walk : TileStart::Fresh, ownTile_, state, nullptr, stats);
   if (!walk) {
@@ -191,24 +184,20 @@ void GroupSolver<F>::solveTile(int64_t tile, TileStart how, TileState<F>& tileSt
                                F* carry, TileStats& stats) {
   int64_t time = tile * system_.tileSteps;
   const int64_t end = time + stepsOf(tile);
-  TileFrame frame;
-  if (!lanes_.restartsAt(time) && lanes_.nextRestart(time, end) == end) {
-    frame.time = time;
-    frame.steps = end - time;
-    frame.wantsCarry = carry != nullptr;
-    solveFrame(frame, how, tileState, state, carry, stats);
+  int64_t next = lanes_.nextRestart(time, end);
+  if (next == end && !lanes_.restartsAt(time)) {
+    solveFrame({.time = time, .steps = end - time, .wantsCarry = carry != nullptr}, how, tileState,
+               state, carry, stats);
     return;
   }
   // What is behind a begin does not depend on the tile's start. (Lanes of other batch elements in
   // the same vector take more sweeps for it.)
-  for (; time < end; time = frame.time + frame.steps) {
+  for (; time < end; time = next, next = lanes_.nextRestart(time, end)) {
     if (lanes_.restartsAt(time)) {
       restart(time, state);
     }
-    frame.time = time;
-    frame.steps = lanes_.nextRestart(time, end) - time;
-    solveFrame(frame, how == TileStart::Walk ? how : TileStart::Fresh, tileState, state, nullptr,
-               stats);
+    solveFrame({.time = time, .steps = next - time},
+               how == TileStart::Walk ? how : TileStart::Fresh, tileState, state, nullptr, stats);
   }
   if (carry) {
     std::fill_n(carry, system_.desc->carry * width(), F(0));

@@ -50,13 +50,11 @@ void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, bool isPac
   }
   const int64_t each = blockSteps<F>(map), blocks = (time + each - 1) / each;
   parallelFor(*call.plan.arena, map.groups * blocks, [&](int64_t item, int slot) {
-    const GroupRun& run = map.runOf(item / blocks);
-    const int64_t lane = (item / blocks - run.firstGroup) * run.kernel.width;
+    const GroupLanes lanes = map.lanesOf(item / blocks);
     const int64_t first = item % blocks * each;
     Carver carver(slices + slot * bytesEach);
     Columns<F> columns(map, map.laneWidth, each, carver);
-    columns.bind(call, run.kernel, run.firstLane + lane,
-                 std::min<int64_t>(run.kernel.width, run.lanes - lane));
+    columns.bind(call, lanes.kernel, lanes.first, lanes.count);
     columns.frameLanes(first);
     const int64_t steps = std::min(each, time - first);
     columns.load(0, steps);
