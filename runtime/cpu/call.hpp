@@ -64,8 +64,6 @@ struct Call {
             layout.elements[tensor], stream->header->time, layout.strides[tensor].data()};
   }
 
-  /// Whether a sequence may begin elsewhere than at time 0.
-  bool hasLaterBegins() const { return plan.segments.packed || reset.data; }
   /// Does a sequence begin after step `time` - `back`, up to `time`, in the arrays? What a delayed
   /// input reads was before it then.
   bool beginsWithin(int64_t batch, int64_t time, int64_t back) const {

@@ -201,8 +201,7 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         continue;
       }
       const int64_t step = row / product_.rows;
-      if (back > 0 && call_.hasLaterBegins() &&
-          call_.beginsWithin(step / time_, step % time_, back)) {
+      if (back > 0 && call_.beginsWithin(step / time_, step % time_, back)) {
         packBefore(to + i);
         continue;
       }

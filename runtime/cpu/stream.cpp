@@ -49,9 +49,8 @@ void forgetHistory(const Call& call, uint32_t tensor, int64_t batch) {
     return;
   }
   // Of the `steps` steps up to the call's last one, those before `last`.
-  const int64_t now = call.stream->header->time + call.plan.time;
   for (int64_t t = call.plan.time - steps; t < last; ++t) {
-    const int64_t place = (now + (t - call.plan.time) % steps + steps) % steps;
+    const int64_t place = (call.stream->header->time + t + steps) % steps;
     std::fill_n(of + place * elements, elements,
                 static_cast<F>(call.plan.table().tensor[tensor].fill));
   }
