@@ -13,10 +13,8 @@ int attribute(const Driver& driver, DeviceNumber number, int which) {
 }
 
 DeviceNumber numberOf(const Driver& driver, int ordinal) {
-  if (ordinal < 0 || ordinal >= driver.devices) {
-    fail(RNN_MISSING, "there is no CUDA device {}: {}", ordinal,
-         driver.devices == 1 ? "the only one is 0"
-                             : fmt::format("they are 0 to {}", driver.devices - 1));
+  if (!hasDevice(driver, ordinal)) {
+    fail(RNN_MISSING, "there is no CUDA device {}: {}", ordinal, ordinalsText(driver));
   }
   DeviceNumber number = 0;
   check(driver, driver->cuDeviceGet(&number, ordinal), "opening the device");
@@ -24,6 +22,15 @@ DeviceNumber numberOf(const Driver& driver, int ordinal) {
 }
 
 } // namespace
+
+bool hasDevice(const Driver& driver, int ordinal) {
+  return ordinal >= 0 && ordinal < driver.devices;
+}
+
+std::string ordinalsText(const Driver& driver) {
+  return driver.devices == 1 ? "the only one is 0"
+                             : fmt::format("they are 0 to {}", driver.devices - 1);
+}
 
 DeviceFacts factsOf(const Driver& driver, int ordinal) {
   const DeviceNumber number = numberOf(driver, ordinal);

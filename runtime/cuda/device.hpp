@@ -15,6 +15,10 @@ struct DeviceFacts {
   bool readsHostMemory = false; ///< kernels may be given any memory of the process
 };
 
+bool hasDevice(const Driver& driver, int ordinal);
+/// Which there are, for a message: "they are 0 to 3".
+std::string ordinalsText(const Driver& driver);
+
 /// Throws: RNN_MISSING where there is no such device. `ordinal` as CUDA_VISIBLE_DEVICES numbers
 /// them, from 0. Makes no context.
 DeviceFacts factsOf(const Driver& driver, int ordinal);

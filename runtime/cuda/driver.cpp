@@ -1,9 +1,9 @@
 #include "cuda/driver.hpp"
 
 #include "core/status.hpp"
+#include "cuda/library.hpp"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <memory>
 #include <new>
 
@@ -20,11 +20,6 @@ constexpr const char* remedy =
     "it comes with NVIDIA's driver (nvidia-smi shows whether that works), or set RNN_CUDA to the "
     "file libcuda.so.1";
 
-std::string loaderText() {
-  const char* text = dlerror();
-  return text ? text : "it cannot be loaded";
-}
-
 /// Fills the table; the name of the first function that is not there, else null.
 const char* resolve(void* library, DriverSymbols& symbols) {
 #define RNN_RESOLVE(name, exported, parameters)                                                    \
@@ -37,12 +32,6 @@ const char* resolve(void* library, DriverSymbols& symbols) {
   return nullptr;
 }
 
-std::string pathOf(const DriverSymbols& symbols, const std::string& otherwise) {
-  Dl_info info{};
-  return dladdr(reinterpret_cast<void*>(symbols.cuInit), &info) && info.dli_fname ? info.dli_fname
-                                                                                  : otherwise;
-}
-
 /// What is wrong with a loaded library, empty where it can be used.
 std::string accept(void* library, const std::string& name, Driver& out) {
   auto symbols = std::make_unique<DriverSymbols>();
@@ -50,7 +39,7 @@ std::string accept(void* library, const std::string& name, Driver& out) {
     return fmt::format("it has no function {}: too old, or no driver of CUDA's", missing);
   }
   Driver found;
-  found.path = pathOf(*symbols, name);
+  found.path = pathOf(reinterpret_cast<void*>(symbols->cuInit), name);
   found.symbols = symbols.get();
   if (Result result = found->cuInit(0); result != kSuccess) {
     return troubleOf(found, result, "starting the driver").text;
@@ -187,29 +176,7 @@ rnn_status searchDriver(Driver& out, std::string& error) noexcept {
 }
 
 rnn_status findDriver(const Driver*& out, std::string& error) noexcept {
-  struct Found {
-    Driver driver;
-    rnn_status status;
-    std::string error;
-  };
-  // Made once and never destroyed: nothing of CUDA's is touched when a process ends.
-  static const Found* found = [] {
-    auto* made = new (std::nothrow) Found();
-    if (made) {
-      made->status = searchDriver(made->driver, made->error);
-    }
-    return made;
-  }();
-  if (!found) {
-    return RNN_OUT_OF_MEMORY;
-  }
-  try {
-    out = &found->driver;
-    error = found->error;
-    return found->status;
-  } catch (const std::bad_alloc&) {
-    return RNN_OUT_OF_MEMORY;
-  }
+  return findOnce<Driver>(searchDriver, out, error);
 }
 
 } // namespace rnnc::runtime::cuda

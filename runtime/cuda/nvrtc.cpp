@@ -1,12 +1,12 @@
 // NVRTC: loading it.
 #include "nvrtc.hpp"
 
+#include "library.hpp"
 #include "nvrtc_places.hpp"
 #include "nvrtc_symbols.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <mutex>
 
@@ -20,16 +20,6 @@ constexpr int kOldestMajor = 12, kOldestMinor = 1;
 constexpr const char* kRemedy =
     "install it with 'pip install nvidia-cuda-nvrtc' or as part of the CUDA toolkit, or set "
     "RNN_NVRTC to the file libnvrtc.so.13";
-
-std::string loaderText() {
-  const char* text = dlerror();
-  return text ? text : "it cannot be loaded";
-}
-
-std::string pathOf(void* function, const std::string& otherwise) {
-  Dl_info info{};
-  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : otherwise;
-}
 
 /// Fills the table; the name of the first function that is not there, else null.
 const char* resolve(void* library, NvrtcSymbols& symbols) {
@@ -125,21 +115,5 @@ rnn_status rnnc::runtime::searchNvrtc(Nvrtc& out, std::string& error) noexcept {
 }
 
 rnn_status rnnc::runtime::findNvrtc(const Nvrtc*& out, std::string& error) noexcept {
-  struct Found {
-    Nvrtc nvrtc;
-    rnn_status status;
-    std::string error;
-  };
-  // Made once and never destroyed: a library that is unloaded at exit takes others with it.
-  static const Found* found = [] {
-    auto* made = new (std::nothrow) Found();
-    if (made)
-      made->status = searchNvrtc(made->nvrtc, made->error);
-    return made;
-  }();
-  if (!found)
-    return RNN_OUT_OF_MEMORY;
-  out = &found->nvrtc;
-  error = found->error;
-  return found->status;
+  return findOnce<Nvrtc>(searchNvrtc, out, error);
 }

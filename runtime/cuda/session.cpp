@@ -15,10 +15,8 @@ std::string missing(int ordinal) {
   const Nvrtc* nvrtc = nullptr;
   if (findDriver(driver, driverText) != RNN_OK) {
     text = driverText;
-  } else if (ordinal < 0 || ordinal >= driver->devices) {
-    text = fmt::format("there is no device {}: {}", ordinal,
-                       driver->devices == 1 ? "the only one is 0"
-                                            : fmt::format("they are 0 to {}", driver->devices - 1));
+  } else if (!hasDevice(*driver, ordinal)) {
+    text = fmt::format("there is no device {}: {}", ordinal, ordinalsText(*driver));
   }
   if (findNvrtc(nvrtc, nvrtcText) != RNN_OK) {
     text += (text.empty() ? "" : "; ") + nvrtcText;
