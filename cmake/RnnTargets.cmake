@@ -5,7 +5,7 @@
 find_program(RNN_CCACHE ccache)
 if(RNN_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${RNN_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${RNN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/ccache.sh)
 endif()
 
 add_library(rnn_flags INTERFACE)
@@ -46,4 +46,49 @@ function(rnn_unit_test name)
   rnn_executable(${name} SOURCES ${A_SOURCES} LINK ${A_LINK} GTest::gtest GTest::gtest_main
                  INCLUDE ${A_INCLUDE})
   add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# Headers that many files of a target include are parsed once. Every file still includes what it uses:
+# RNN_PRECOMPILE=OFF builds without.
+option(RNN_PRECOMPILE "Parse common headers once for all files of a target" ON)
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(RNN_PRECOMPILE OFF)
+endif()
+
+# rnn_precompile(TARGET ORIGIN text HEADERS <header>...): ORIGIN names the versions that the headers come
+# from; with it ccache knows what they are (cmake/ccache.sh).
+function(rnn_precompile target)
+  cmake_parse_arguments(A "" "ORIGIN" "HEADERS" ${ARGN})
+  if(NOT RNN_PRECOMPILE)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES ON)
+  # Clang's own time stamp would make the same header another one each time.
+  target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
+  target_precompile_headers(${target} PRIVATE ${A_HEADERS})
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum
+       CONTENT "${A_HEADERS} of ${A_ORIGIN}\n")
+endfunction()
+
+# TARGET takes what OWNER, which has the same flags, has parsed. Owners are libraries; a program's own -fPIE
+# would be another flag.
+function(rnn_share_precompiled target owner)
+  if(RNN_PRECOMPILE)
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fPIC)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
+# What the runtime's files and its tests include most.
+set(RNN_STANDARD_HEADERS <algorithm> <cmath> <cstdint> <cstring> <functional> <map> <memory> <optional> <set>
+    <span> <string> <string_view> <utility> <vector>)
+function(rnn_precompile_runtime target)
+  rnn_precompile(${target} ORIGIN "fmt ${fmt_VERSION}"
+                 HEADERS ${RNN_STANDARD_HEADERS} <fmt/format.h>)
+endfunction()
+function(rnn_precompile_tests)
+  foreach(target ${ARGN})
+    rnn_precompile(${target} ORIGIN "GoogleTest ${GTest_VERSION}"
+                   HEADERS ${RNN_STANDARD_HEADERS} <gtest/gtest.h>)
+  endforeach()
 endfunction()
