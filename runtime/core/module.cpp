@@ -50,6 +50,31 @@ std::string argName(const Module& module, size_t arg) {
                      module.table->tensor[desc.tensor].name);
 }
 
+void prepareModule(const rnn_context* context, rnn_module** out, const char* function) {
+  if (!out) {
+    invalid("{}: argument `out` is null", function);
+  }
+  *out = nullptr;
+  if (!context) {
+    invalid("{}: argument `context` is null", function);
+  }
+}
+
+rnn_module* makeModule(const rnn_context& context, const rnn_module_table* table,
+                       std::shared_ptr<void> library) {
+  validateTable(table);
+  auto module = std::make_shared<Module>();
+  module->library = std::move(library);
+  module->context = context.state;
+  module->table = table;
+  listArgs(*module);
+  module->signature.size = sizeof(rnn_signature);
+  module->signature.table = table;
+  module->signature.args = static_cast<uint32_t>(module->args.size());
+  module->signature.arg = module->args.data();
+  return new rnn_module{std::move(module)};
+}
+
 } // namespace rnnc::runtime
 
 using namespace rnnc::runtime;
@@ -57,23 +82,8 @@ using namespace rnnc::runtime;
 rnn_status rnn_module_from_table(rnn_context* context, const rnn_module_table* table,
                                  rnn_module** out) {
   return guarded([&] {
-    if (!out) {
-      invalid("rnn_module_from_table: argument `out` is null");
-    }
-    *out = nullptr;
-    if (!context) {
-      invalid("rnn_module_from_table: argument `context` is null");
-    }
-    validateTable(table);
-    auto module = std::make_shared<Module>();
-    module->context = context->state;
-    module->table = table;
-    listArgs(*module);
-    module->signature.size = sizeof(rnn_signature);
-    module->signature.table = table;
-    module->signature.args = static_cast<uint32_t>(module->args.size());
-    module->signature.arg = module->args.data();
-    *out = new rnn_module{std::move(module)};
+    prepareModule(context, out, "rnn_module_from_table");
+    *out = makeModule(*context, table, nullptr);
     return RNN_OK;
   });
 }

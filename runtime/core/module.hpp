@@ -20,6 +20,7 @@ struct TensorArgs {
 };
 
 struct Module {
+  std::shared_ptr<void> library; ///< holds the table and the kernels; null: they are the caller's
   std::shared_ptr<Context> context;
   const rnn_module_table* table = nullptr;
   std::vector<rnn_arg_desc> args;
@@ -29,6 +30,12 @@ struct Module {
 
 /// Throws where `table` breaks a rule of module.h; afterwards everything may rely on it.
 void validateTable(const rnn_module_table* table);
+
+/// What every function that makes a module checks first; then *out is null until it is made.
+void prepareModule(const rnn_context* context, rnn_module** out, const char* function);
+/// Throws where the table is bad.
+rnn_module* makeModule(const rnn_context& context, const rnn_module_table* table,
+                       std::shared_ptr<void> library);
 
 /// "argument 2 (param a_z)"
 std::string argName(const Module& module, size_t arg);

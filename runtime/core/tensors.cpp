@@ -37,6 +37,13 @@ Shape expectedShape(const Plan& plan, const rnn_arg_desc& arg) {
   return shape;
 }
 
+Shape maskShape(const Plan& plan) {
+  Shape shape;
+  shape.add(plan.batch);
+  shape.add(plan.time);
+  return shape;
+}
+
 std::string shapeText(const int64_t* size, uint32_t rank) {
   std::string text = "[";
   for (uint32_t a = 0; a < rank; ++a) {
@@ -124,10 +131,7 @@ bool checkMask(const Plan& plan, const rnn_tensor& tensor, Footprint& footprint)
   if (tensor.dtype != RNN_U8) {
     invalid("{}: dtype must be u8, one byte a step", nameOf(plan, index));
   }
-  Shape shape;
-  shape.add(plan.batch);
-  shape.add(plan.time);
-  return checkTensor(plan, index, tensor, shape, footprint);
+  return checkTensor(plan, index, tensor, maskShape(plan), footprint);
 }
 
 // Footprints are made again where they are needed: rnn_forward allocates nothing.
@@ -226,3 +230,29 @@ void checkStream(const void* stream, const char* function) {
 }
 
 } // namespace rnnc::runtime
+
+using namespace rnnc::runtime;
+
+rnn_status rnn_plan_args(const rnn_plan* plan, rnn_tensor* args) {
+  return guarded([&] {
+    if (!plan || !args) {
+      invalid("rnn_plan_args: argument `{}` is null", plan ? "args" : "plan");
+    }
+    const Plan& p = *plan->state;
+    const size_t count = p.module->args.size();
+    for (size_t i = 0; i < count + p.reset; ++i) {
+      const Shape shape = i < count ? expectedShape(p, p.module->args[i]) : maskShape(p);
+      rnn_tensor tensor{};
+      tensor.dtype = i < count ? p.compute : RNN_U8;
+      tensor.rank = shape.rank;
+      int64_t stride = 1;
+      for (uint32_t a = shape.rank; a-- > 0;) {
+        tensor.shape[a] = shape.size[a];
+        tensor.strides[a] = stride;
+        stride = checkedProduct(stride, std::max<int64_t>(shape.size[a], 1), "an array");
+      }
+      args[i] = tensor;
+    }
+    return RNN_OK;
+  });
+}

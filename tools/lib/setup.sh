@@ -7,7 +7,7 @@ RNN_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # libzip and libsndfile are found with pkg-config: libzip's CMake files ask for three programs that
 # Debian puts into packages of their own.
 RNN_BUILD_PACKAGES=(
-  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
+  llvm-22-dev libmlir-22-dev mlir-22-tools llvm-22-tools clang-22 lld-22 liblld-22-dev libclang-rt-22-dev
   cmake ninja-build ccache g++ pkg-config
   libfmt-dev libcli11-dev nlohmann-json3-dev libzip-dev libsndfile1-dev libtbb-dev
 )

@@ -1,5 +1,7 @@
-// rnnc build: a stage of the compilation as text, or as what a GPU runs.
+// rnnc build: a stage of the compilation as text, as what a GPU runs, or as what programs link and
+// load.
 #include "build_cuda.h"
+#include "build_module.h"
 #include "files.h"
 #include "source.h"
 #include "verbs.h"
@@ -15,28 +17,31 @@ using namespace rnnc::tool;
 
 namespace {
 
-enum class Stage { Ast, Rnn, Newton, Llvm, Asm, Cuda, Ptx, Cubin };
+enum class Stage { Ast, Rnn, Newton, Llvm, Asm, Cuda, Ptx, Cubin, Header, Object, Shared };
 
 struct Kind {
   const char* name;
   Stage stage;
 };
 constexpr Kind kStages[] = {
-    {"ast", Stage::Ast}, {"rnn", Stage::Rnn},   {"newton", Stage::Newton}, {"llvm", Stage::Llvm},
-    {"asm", Stage::Asm}, {"cuda", Stage::Cuda}, {"ptx", Stage::Ptx},       {"cubin", Stage::Cubin}};
+    {"ast", Stage::Ast},   {"rnn", Stage::Rnn},     {"newton", Stage::Newton},
+    {"llvm", Stage::Llvm}, {"asm", Stage::Asm},     {"cuda", Stage::Cuda},
+    {"ptx", Stage::Ptx},   {"cubin", Stage::Cubin}, {"header", Stage::Header}};
 constexpr Kind kSuffixes[] = {{".rnn.mlir", Stage::Rnn}, {".mlir", Stage::Newton},
                               {".ll", Stage::Llvm},      {".s", Stage::Asm},
                               {".cu", Stage::Cuda},      {".ptx", Stage::Ptx},
-                              {".cubin", Stage::Cubin}};
-constexpr const char* kLaterStages[] = {"header"};
-constexpr const char* kLaterSuffixes[] = {".o", ".so", ".h"};
+                              {".cubin", Stage::Cubin},  {".h", Stage::Header},
+                              {".o", Stage::Object},     {".so", Stage::Shared}};
 
 /// The target whose stage it is; nothing where it belongs to all of them.
 std::optional<BackEnd> targetOf(Stage stage) {
-  if (stage <= Stage::Newton)
+  if (stage <= Stage::Newton || stage >= Stage::Header)
     return std::nullopt;
   return stage <= Stage::Asm ? BackEnd::Cpu : BackEnd::Cuda;
 }
+
+/// What has code for several architectures in it.
+bool isModule(Stage stage) { return stage == Stage::Object || stage == Stage::Shared; }
 
 class StageBuilder {
 public:
@@ -47,7 +52,7 @@ public:
 private:
   int chooseStage();
   int chooseTarget();
-  int checkTarget() const;
+  int checkTarget();
   int dump();
   /// The text of a stage; with the places in the user's text where it goes into a file.
   int render(Stage stage, bool places, std::string& text);
@@ -55,6 +60,7 @@ private:
   const Options& options;
   const Console& console;
   Source source;
+  ModuleBuilder modules{options, console, source};
   Stage stage = Stage::Newton;
   BackEnd target = BackEnd::Cpu;
 };
@@ -68,11 +74,8 @@ int StageBuilder::chooseStage() {
         stage = kind.stage;
         return kFine;
       }
-    for (const char* later : kLaterStages)
-      if (options.emit == later)
-        return console.error(fmt::format("not supported yet: --emit={}", later));
     return console.error(fmt::format("--emit: there is no stage '{}'", options.emit),
-                         "ast, rnn, newton, llvm, asm, cuda, ptx or cubin", kUsage);
+                         "ast, rnn, newton, llvm, asm, cuda, ptx, cubin or header", kUsage);
   }
   if (options.output.empty())
     return kFine;
@@ -81,12 +84,9 @@ int StageBuilder::chooseStage() {
       stage = kind.stage;
       return kFine;
     }
-  for (const char* later : kLaterSuffixes)
-    if (options.output.ends_with(later))
-      return console.error(fmt::format("{}: not supported yet: {} files", options.output, later));
   return console.error(fmt::format("{}: its suffix says nothing that can be built", options.output),
-                       ".cu, .ptx, .cubin, .ll, .s, .mlir (what is solved) or .rnn.mlir (as "
-                       "written)",
+                       ".so, .o, .h, .cu, .ptx, .cubin, .ll, .s, .mlir (what is solved) or "
+                       ".rnn.mlir (as written)",
                        kUsage);
 }
 
@@ -107,9 +107,11 @@ int StageBuilder::chooseTarget() {
                        *stages == BackEnd::Cuda ? "--target cuda" : "--target cpu", kUsage);
 }
 
-int StageBuilder::checkTarget() const {
+int StageBuilder::checkTarget() {
+  if (isModule(stage) || stage == Stage::Header)
+    return modules.check();
   if (options.arch.find(',') != std::string::npos)
-    return console.error("not supported yet: several architectures", "give one --arch");
+    return console.error("--arch: a list is for .so and .o files", "give one here", kUsage);
   if (target == BackEnd::Cuda)
     return checkCudaOptions(options, console);
   if (auto cpu = cpuTarget(options.arch); !cpu)
@@ -126,6 +128,10 @@ int StageBuilder::checkTarget() const {
 int StageBuilder::render(Stage stage, bool places, std::string& text) {
   if (stage == Stage::Ast)
     return source.ast(text);
+  if (stage == Stage::Header)
+    return modules.header(text);
+  if (isModule(stage))
+    return modules.build(stage == Stage::Shared, text);
   if (stage == Stage::Rnn && !source.cell())
     return console.error(options.file + ": is past the Rnn dialect already");
   mlir::OwningOpRef<mlir::ModuleOp> lowered;

@@ -1,4 +1,5 @@
 #include "build_cuda.h"
+#include "cuda_units.h"
 
 #include "cuda/nvrtc.hpp"
 
@@ -13,9 +14,7 @@ static CudaOptions cudaOptions(const Options& options) {
     cuda.arch = options.arch;
   cuda.chunk = options.chunk;
   cuda.chunks = options.chunks;
-  cuda.schedule = options.schedule == RNN_SCHEDULE_SEQUENTIAL ? CudaSchedule::Sequential
-                  : options.schedule == RNN_SCHEDULE_PARALLEL ? CudaSchedule::Parallel
-                                                              : CudaSchedule::Auto;
+  cuda.schedule = scheduleOf(options.schedule);
   cuda.staging = options.staging == Staging::Registers ? CudaStaging::Registers : CudaStaging::Auto;
   cuda.math = options.math == MathKind::Special ? CudaMath::Special : CudaMath::Polynomial;
   return cuda;

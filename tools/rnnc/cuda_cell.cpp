@@ -31,12 +31,6 @@ CudaCell::CudaCell(const Source& source, mlir::OwningOpRef<mlir::ModuleOp> newto
   module.cuda = &desc;
 }
 
-static CudaSchedule scheduleOf(rnn_schedule schedule) {
-  return schedule == RNN_SCHEDULE_SEQUENTIAL ? CudaSchedule::Sequential
-         : schedule == RNN_SCHEDULE_PARALLEL ? CudaSchedule::Parallel
-                                             : CudaSchedule::Auto;
-}
-
 /// The tool makes one plan at a time.
 const rnn_cuda_unit* CudaCell::print(const rnn_cuda_request& request, const char** why) {
   CudaOptions options;
@@ -55,15 +49,6 @@ const rnn_cuda_unit* CudaCell::print(const rnn_cuda_request& request, const char
     *why = "its text could not be printed";
     return nullptr;
   }
-  Printed& printed = units.emplace_back();
-  printed.text = std::move(*text);
-  for (const CudaEntry& entry : printed.text.entries)
-    printed.entries.push_back({entry.name.c_str(), entry.lanes, entry.chunks, entry.steps,
-                               entry.sharedBytes, entry.argumentBytes});
-  printed.unit = {printed.text.name.c_str(), printed.text.text.c_str(),
-                  request.architecture,      request.compute,
-                  request.schedule,          static_cast<uint32_t>(printed.entries.size()),
-                  printed.entries.data()};
-  kernels += static_cast<int64_t>(printed.entries.size());
-  return &printed.unit;
+  kernels += static_cast<int64_t>(text->entries.size());
+  return units.add(std::move(*text), request.architecture, request.compute, request.schedule);
 }

@@ -1,12 +1,11 @@
 // A cell for CUDA devices: its table, and its text, printed when a plan asks for it.
 #pragma once
 
+#include "cuda_units.h"
 #include "source.h"
 
 #include "rnnc/Compiler.h"
-#include "rnnc/Cuda.h"
 
-#include <deque>
 #include <memory>
 
 namespace rnnc::tool {
@@ -33,19 +32,12 @@ private:
            std::unique_ptr<CompiledCell> described);
   const rnn_cuda_unit* print(const rnn_cuda_request& request, const char** why);
 
-  /// A printed unit, and what the table's types say of it.
-  struct Printed {
-    CudaUnit text;
-    std::vector<rnn_cuda_entry> entries;
-    rnn_cuda_unit unit{};
-  };
-
   const Source& source;
   mlir::OwningOpRef<mlir::ModuleOp> newton;
   std::unique_ptr<CompiledCell> described; ///< everything but CUDA's part of the table
   rnn_module_table module{};
   rnn_cuda_desc desc{};
-  std::deque<Printed> units; ///< the table's are to stay where they are
+  CudaUnits units; ///< printed so far
   int status = kFine;
   double seconds = 0;
   int64_t kernels = 0;

@@ -262,13 +262,17 @@ void Verbs::addRun(CLI::App& app) {
 
 void Verbs::addBuild(CLI::App& app) {
   app.add_option("-o", o.output,
-                 "Where to write; the suffix says what (.ll .s .mlir .cu .ptx .cubin)")
+                 "Where to write; the suffix says what: .so or .o to load or link, with .h; .ll .s "
+                 ".mlir .cu .ptx .cubin")
       ->type_name("F");
-  app.add_option("--emit", o.emit, "Print a stage: ast, rnn, newton, llvm, asm, cuda, ptx or cubin")
+  app.add_option("--emit", o.emit,
+                 "Print a stage: ast, rnn, newton, llvm, asm, cuda, ptx, cubin or header")
       ->type_name("STAGE");
   app.add_option("--target", o.target, "cpu or cuda (what the stage is of)")->type_name("NAME");
-  app.add_option("--arch", o.arch,
-                 "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's); sm_80, sm_90, ... (sm_90)")
+  app.add_option(
+         "--arch", o.arch,
+         "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's); sm_80, sm_90, ... (sm_90); of "
+         ".so and .o a list (all of the first; sm_80,sm_90,sm_100,sm_120)")
       ->type_name("NAME");
   choice<MathKind, MathKind>(
       app, "--math", o.math, {{"polynomial", MathKind::Polynomial}, {"special", MathKind::Special}},

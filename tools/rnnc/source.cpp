@@ -215,12 +215,17 @@ int Source::diagnose(llvm::function_ref<bool()> work, const std::string& bug) co
 
 int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton,
                   BackEnd target) const {
+  return lower(compute, newton, target, options.arch);
+}
+
+int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton, BackEnd target,
+                  llvm::StringRef arch) const {
   newton = mlir::OwningOpRef<mlir::ModuleOp>(module().clone());
   if (!rnnCell)
     return kFine;
   LowerOptions lower;
   if (target == BackEnd::Cpu) { // every CUDA architecture fuses multiply-adds
-    auto cpu = cpuTarget(options.arch);
+    auto cpu = cpuTarget(arch);
     if (!cpu)
       return console.error(llvm::toString(cpu.takeError()), "", kUsage);
     lower.fma = cpu->fma;

@@ -34,9 +34,12 @@ public:
   mlir::ModuleOp module() const { return *original; }
   mlir::MLIRContext& context() const { return *mlirContext; }
 
-  /// The cell in the Newton dialect, a module of its own. Status as above.
+  /// The cell in the Newton dialect, a module of its own. Status as above. On the CPU for `arch`,
+  /// which is --arch where nothing else is said.
   int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton,
             BackEnd target = BackEnd::Cpu) const;
+  int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton, BackEnd target,
+            llvm::StringRef arch) const;
   /// Runs a part of the compiler that tells its errors as diagnostics, and prints them. kFine where
   /// `work` says so, kFailure where the user's text is to blame, else kBug with `bug`.
   int diagnose(llvm::function_ref<bool()> work, const std::string& bug) const;

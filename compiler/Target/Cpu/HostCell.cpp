@@ -1,16 +1,11 @@
 //===- HostCell.cpp - a cell compiled for this process ---------------------------------------===//
 
-#include "Analysis/Cost.h"
-#include "Newton/Newton.h"
-#include "Target/Cpu/EmitKernel.h"
-#include "Target/Cpu/Jit.h"
-#include "rnnc/Compiler.h"
+#include "Target/Cpu/HostCell.h"
 
-#include "mlir/IR/BuiltinOps.h"
+#include "Analysis/Cost.h"
+#include "Target/Cpu/EmitKernel.h"
 
 #include <chrono>
-#include <deque>
-#include <mutex>
 
 using namespace mlir;
 using namespace rnnc;
@@ -45,72 +40,6 @@ constexpr int64_t kLongStep = 2000;
 constexpr double kCyclesAParam = 1;
 /// An element of its diagonal: the element's functions' derivatives, from what the step stored.
 constexpr double kCyclesADiagonal = 60;
-
-class HostCell : public CompiledCell {
-public:
-  HostCell(newton::CellOp cell, CpuTarget target, std::unique_ptr<Jit> jit);
-
-  const rnn_module_table* table() const override { return &module; }
-  double compileSeconds() const override {
-    std::lock_guard lock(mutex);
-    return seconds;
-  }
-  int64_t compiledKernels() const override {
-    std::lock_guard lock(mutex);
-    return compiled.size();
-  }
-  std::string lastError() const override {
-    std::lock_guard lock(mutex);
-    return error;
-  }
-  bool isTooLong() const override {
-    std::lock_guard lock(mutex);
-    return tooLong;
-  }
-
-private:
-  const char* text(StringRef string);
-  void describeTensors();
-  template <typename SystemT>
-  rnn_system_desc describe(SystemT system);
-  void describeCarry(newton::StructureAttr structure, rnn_system_desc& desc);
-  rnn_system_desc describeScalars(newton::SystemOp system);
-  rnn_system_desc describeDense(newton::DenseSystemOp system);
-  rnn_system_desc describeSystem(Operation* op);
-  void describeStages();
-  const rnn_product* describeProduct(newton::ProductOp product);
-  void addKernels(rnn_system_desc& desc, Type compute, int64_t wide);
-  std::vector<rnn_slot>& slots(ArrayAttr list);
-  rnn_shoot_fn resolve(uint32_t system, uint32_t kernel, bool jacobian);
-
-  OwningOpRef<ModuleOp> owner; // a copy: the caller's module may go
-  newton::CellOp cell;
-  CpuTarget target;
-  std::unique_ptr<Jit> jit; // null: nobody runs the cell
-
-  std::deque<std::string> strings; // stable addresses for everything that the table points to
-  std::deque<std::vector<const char*>> names;
-  std::deque<std::vector<int64_t>> sizes;
-  std::deque<std::vector<rnn_slot>> slotLists;
-  std::deque<std::vector<rnn_carry_place>> carryPlaces;
-  std::deque<std::vector<rnn_cpu_kernel>> kernels;
-  std::vector<rnn_tensor_desc> tensors;
-  std::vector<rnn_system_desc> systems;
-  std::vector<rnn_stage> stages;
-  std::deque<rnn_system_desc> maps;
-  std::deque<rnn_product> products;
-  std::deque<std::vector<rnn_product_part>> parts;
-  std::deque<std::vector<rnn_temporary>> temporaries;
-  std::vector<Operation*> ops; // the systems, then the stages
-  llvm::StringMap<uint32_t> tensorIndex;
-  rnn_module_table module{};
-
-  mutable std::mutex mutex;
-  std::map<std::tuple<uint32_t, uint32_t, bool>, rnn_shoot_fn> compiled;
-  double seconds = 0;
-  std::string error;
-  bool tooLong = false;
-};
 
 } // namespace
 
@@ -336,6 +265,22 @@ static OwningOpRef<ModuleOp> emit(Operation* op, StringRef name, KernelShape sha
   return emitKernel(cast<newton::SystemOp>(op), name, shape);
 }
 
+const rnn_system_desc* HostCell::systemAt(uint32_t index) const {
+  return index < systems.size() ? &systems[index] : stages[index - systems.size()].map;
+}
+
+bool HostCell::hasJacobian(uint32_t system) const {
+  if (auto dense = dyn_cast<newton::DenseSystemOp>(ops[system]))
+    return dense.hasDiagonal();
+  return cast<newton::SystemOp>(ops[system]).hasJacobian();
+}
+
+OwningOpRef<ModuleOp> HostCell::build(uint32_t system, uint32_t kernel, bool jacobian,
+                                      StringRef name) const {
+  int64_t width = systemAt(system)->kernel[kernel].width;
+  return emit(ops[system], name, shapeOf(ops[system], target, width, jacobian));
+}
+
 static void doNothing(const rnn_shoot_args*) {}
 
 rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) {
@@ -346,14 +291,11 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
   if (entry)
     return entry;
   auto start = std::chrono::steady_clock::now();
-  const rnn_system_desc& desc =
-      system < systems.size() ? systems[system] : *stages[system - systems.size()].map;
-  const rnn_cpu_kernel& what = desc.kernel[kernel];
-  std::string name = (SymbolTable::getSymbolName(ops[system]).getValue() + "_w" +
-                      llvm::Twine(what.width) + (jacobian ? "_jacobian" : "_shoot"))
-                         .str();
-  OwningOpRef<ModuleOp> built =
-      emit(ops[system], name, shapeOf(ops[system], target, what.width, jacobian));
+  std::string name =
+      (SymbolTable::getSymbolName(ops[system]).getValue() + "_w" +
+       llvm::Twine(systemAt(system)->kernel[kernel].width) + (jacobian ? "_jacobian" : "_shoot"))
+          .str();
+  OwningOpRef<ModuleOp> built = build(system, kernel, jacobian, name);
   Expected<void*> address = jit->compile(*built, name);
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!address) {
@@ -373,15 +315,7 @@ rnn_shoot_fn HostCell::resolve(uint32_t system, uint32_t kernel, bool jacobian) 
   return entry = reinterpret_cast<rnn_shoot_fn>(*address);
 }
 
-namespace {
-struct Choice {
-  newton::CellOp cell;
-  CpuTarget target;
-};
-} // namespace
-
-/// The cell of that name, the first where there is none, and what to compile for.
-static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) {
+Expected<CellChoice> rnnc::chooseCell(ModuleOp module, StringRef name, StringRef arch) {
   auto target = cpuTarget(arch);
   if (!target)
     return target.takeError();
@@ -395,7 +329,7 @@ static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) 
       return llvm::createStringError(
           llvm::inconvertibleErrorCode(),
           "an implicit step has no trial yet: run the pass derive-trial");
-    return Choice{cell, std::move(*target)};
+    return CellChoice{cell, std::move(*target)};
   }
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                  "the module has no cell '" + name + "'");
@@ -403,7 +337,7 @@ static Expected<Choice> choose(ModuleOp module, StringRef name, StringRef arch) 
 
 Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, StringRef name,
                                                              StringRef arch) {
-  auto choice = choose(newton, name, arch);
+  auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
   auto jit = Jit::create(choice->target);
@@ -414,7 +348,7 @@ Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, St
 
 Expected<std::unique_ptr<CompiledCell>> rnnc::describeForHost(ModuleOp newton, StringRef name,
                                                               StringRef arch) {
-  auto choice = choose(newton, name, arch);
+  auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
   return std::make_unique<HostCell>(choice->cell, choice->target, nullptr);
@@ -422,7 +356,7 @@ Expected<std::unique_ptr<CompiledCell>> rnnc::describeForHost(ModuleOp newton, S
 
 Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringRef arch,
                                         KernelText kind) {
-  auto choice = choose(newton, name, arch);
+  auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
   const CpuTarget& target = choice->target;

@@ -15,6 +15,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -180,9 +181,11 @@ static void takeStackSize(const llvm::DiagnosticInfo* info, void* largest) {
     bytes = std::max(bytes, stack->getStackSize());
 }
 
+using Object = std::unique_ptr<llvm::MemoryBuffer>;
+
 /// Code without optimisation. It computes the same bits: nothing may be contracted or reordered at
 /// any level. What a long step keeps for later stands on the stack.
-llvm::Error Jit::addQuickly(llvm::Module& module) {
+static Expected<Object> compileQuickly(llvm::Module& module, const CpuTarget& target) {
   constexpr uint64_t kStack = 4 << 20; // half of what threads have
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
@@ -193,15 +196,18 @@ llvm::Error Jit::addQuickly(llvm::Module& module) {
   if (!quick)
     return quick.takeError();
   auto object = llvm::orc::SimpleCompiler(**quick)(module);
-  if (!object)
-    return object.takeError();
-  if (largest > kStack)
+  if (object && largest > kStack)
     return llvm::createStringError(std::errc::value_too_large,
                                    "a step is too long: what it keeps for later takes %llu MiB of "
                                    "a thread's stack, and %llu are there",
                                    static_cast<unsigned long long>(largest >> 20),
                                    static_cast<unsigned long long>(kStack >> 20));
-  return jit->addObjectFile(std::move(*object));
+  return object;
+}
+
+llvm::Error Jit::addQuickly(llvm::Module& module) {
+  auto object = compileQuickly(module, target);
+  return object ? jit->addObjectFile(std::move(*object)) : object.takeError();
 }
 
 Expected<void*> Jit::compile(mlir::ModuleOp module, llvm::StringRef name) {
@@ -268,4 +274,37 @@ Expected<std::string> rnnc::emitAssembly(mlir::ModuleOp module, const CpuTarget&
     return fail("LLVM cannot write assembly for " + target.name);
   passes.run(*translated->module);
   return text.str().str();
+}
+
+static Expected<std::string> bytesOf(Expected<Object> object) {
+  if (!object)
+    return object.takeError();
+  return (*object)->getBuffer().str();
+}
+
+Expected<std::string> rnnc::emitObject(mlir::ModuleOp module, const CpuTarget& target) {
+  auto machine = createMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = translate(module, context, **machine, target);
+  if (!translated)
+    return translated.takeError();
+  for (llvm::Function& function : **translated)
+    if (!function.isDeclaration())
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return bytesOf(isLarge(**translated) ? compileQuickly(**translated, target)
+                                       : llvm::orc::SimpleCompiler(**machine)(**translated));
+}
+
+Expected<std::string> rnnc::emitObject(llvm::Module& data) {
+  auto target = cpuTarget("x86-64-v2");
+  if (!target)
+    return target.takeError();
+  auto machine = createMachine(*target);
+  if (!machine)
+    return machine.takeError();
+  data.setTargetTriple((*machine)->getTargetTriple());
+  data.setDataLayout((*machine)->createDataLayout());
+  return bytesOf(llvm::orc::SimpleCompiler(**machine)(data));
 }

@@ -53,4 +53,10 @@ private:
 llvm::Expected<std::string> emitLlvm(mlir::ModuleOp module, const CpuTarget& target);
 llvm::Expected<std::string> emitAssembly(mlir::ModuleOp module, const CpuTarget& target);
 
+/// An object file of a module of kernels, which only what is linked with it sees. Error
+/// std::errc::value_too_large where a step is too long to be compiled.
+llvm::Expected<std::string> emitObject(mlir::ModuleOp module, const CpuTarget& target);
+/// An object file of constants, for any processor.
+llvm::Expected<std::string> emitObject(llvm::Module& data);
+
 } // namespace rnnc

@@ -273,6 +273,27 @@ typedef struct rnn_module_table {
   const rnn_cuda_desc* cuda; /* null: the cell runs on the CPU only */
 } rnn_module_table;
 
+/* The cell for one instruction set. */
+typedef struct rnn_module_variant {
+  const char* target; /* "x86-64-v2", "x86-64-v3" or "x86-64-v4": the psABI's levels; "any": every
+                         processor */
+  const rnn_module_table* table;
+} rnn_module_variant;
+
+/* What `rnnc build` writes: an object file defines it as rnn_cell_NAME, a shared library as
+ * RNN_BUNDLE_SYMBOL too. */
+typedef struct rnn_module_bundle {
+  uint32_t abi_version; /* RNN_ABI_VERSION */
+  uint32_t size;        /* sizeof(rnn_module_bundle) of the writer */
+  const char* cell;
+  const char* manifest; /* JSON: the cell's name, file, compute type, tensors, targets, architectures,
+                           and the compiler's version */
+  uint32_t variants;
+  const rnn_module_variant* variant; /* the later one is the better one, where a processor runs both */
+} rnn_module_bundle;
+
+#define RNN_BUNDLE_SYMBOL "rnn_bundle"
+
 #ifdef __cplusplus
 }
 #endif

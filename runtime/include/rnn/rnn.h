@@ -148,6 +148,14 @@ const char* rnn_warning_text(rnn_context*);
 
 /* The table must outlive the module. */
 rnn_status rnn_module_from_table(rnn_context*, const rnn_module_table*, rnn_module** out);
+/* The best variant that this processor runs of a cell that `rnnc build` wrote: of an object file that was
+ * linked, as the header beside it declares it. RNN_UNSUPPORTED where there is none. It outlives the
+ * module. */
+rnn_status rnn_module_from_bundle(rnn_context*, const rnn_module_bundle*, rnn_module** out);
+/* The same from a shared library that `rnnc build` wrote. `path` is a file's, never searched for. Runs what
+ * is in the library: load only what you would run. It is unloaded with the last of the module and
+ * its plans. */
+rnn_status rnn_module_load(rnn_context*, const char* path, rnn_module** out);
 void rnn_module_destroy(rnn_module*);
 rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
 
@@ -162,6 +170,12 @@ rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
 /* Bytes that rnn_forward needs: workspace (aligned to 64), reserve; and those of a streaming state
  * (aligned to 64), 0 for a plan that is not streaming. Each may be null. */
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
+
+/* Writes the arrays of a call into `args`, as many as rnn_signature lists (one more with `reset`): of the plan's
+ * shapes, row-major, of the compute type, without data. Of initial and final states the batch is the number of
+ * segments in a packed batch. Of a streaming plan: those of rnn_steps, and with `time` 1 those of
+ * rnn_step. */
+rnn_status rnn_plan_args(const rnn_plan*, rnn_tensor* args);
 
 /* Solves all time steps. `args` as rnn_signature lists them. Results overlap nothing.
  *

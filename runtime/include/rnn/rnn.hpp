@@ -223,19 +223,29 @@ public:
     return info;
   }
 
+  /// The arrays of a call, of the plan's shapes, without data.
+  std::vector<rnn_tensor> args() const {
+    std::vector<rnn_tensor> all(args_);
+    rnn_plan_args(get(), all.data());
+    return all;
+  }
   /// `args` as rnn_signature lists them; RNN_NOT_CONVERGED as in rnn.h.
   Result<void> forward(std::span<const rnn_tensor> args, Memory& workspace) const {
-    return check(rnn_forward(get(), args.data(), workspace.data(), nullptr, nullptr));
+    return call(args, [&] {
+      return rnn_forward(get(), args.data(), workspace.data(), nullptr, nullptr);
+    });
   }
   Result<void> begin(State& state, std::span<const rnn_tensor> args) const {
-    return check(rnn_state_init(get(), state.data(), args.data()));
+    return call(args, [&] { return rnn_state_init(get(), state.data(), args.data()); });
   }
   /// Allocates nothing where it succeeds.
   Result<void> step(State& state, std::span<const rnn_tensor> args) const {
-    return check(rnn_step(get(), state.data(), args.data(), nullptr));
+    return call(args, [&] { return rnn_step(get(), state.data(), args.data(), nullptr); });
   }
   Result<void> steps(State& state, std::span<const rnn_tensor> args, Memory& workspace) const {
-    return check(rnn_steps(get(), state.data(), args.data(), workspace.data(), nullptr, nullptr));
+    return call(args, [&] {
+      return rnn_steps(get(), state.data(), args.data(), workspace.data(), nullptr, nullptr);
+    });
   }
   Result<std::vector<std::byte>> save(const State& state) const {
     size_t bytes = 0;
@@ -251,8 +261,9 @@ public:
   }
   Result<void> restore(State& state, std::span<const rnn_tensor> params,
                        std::span<const std::byte> saved) const {
-    return check(
-        rnn_state_restore(get(), state.data(), params.data(), saved.data(), saved.size()));
+    return call(params, [&] {
+      return rnn_state_restore(get(), state.data(), params.data(), saved.data(), saved.size());
+    });
   }
   Result<rnn_report> report(const Memory& workspace) const {
     rnn_report report{};
@@ -268,16 +279,25 @@ private:
   struct Sizes {
     size_t workspace = 0, state = 0;
   };
-  Plan(detail::ContextHandle context, rnn_plan* plan) : context_(std::move(context)), plan_(plan) {}
+  Plan(detail::ContextHandle context, rnn_plan* plan, size_t args)
+      : context_(std::move(context)), plan_(plan), args_(args) {}
   Sizes sizes() const {
     Sizes sizes;
     rnn_plan_sizes(get(), &sizes.workspace, nullptr, &sizes.state);
     return sizes;
   }
-  Result<void> check(rnn_status status) const { return detail::done(context_, status); }
+  template <class Function>
+  Result<void> call(std::span<const rnn_tensor> args, Function&& function) const {
+    if (args.size() != args_) {
+      return {RNN_INVALID_ARGUMENT, "a call takes " + std::to_string(args_) + " arrays, and " +
+                                        std::to_string(args.size()) + " are given"};
+    }
+    return detail::done(context_, function());
+  }
 
   detail::ContextHandle context_;
   std::unique_ptr<rnn_plan, detail::Destroy<rnn_plan_destroy>> plan_;
+  size_t args_ = 0; ///< of a call
 };
 
 class Module {
@@ -306,7 +326,7 @@ public:
     if (rnn_status status = rnn_plan_create(get(), &options, &made); status != RNN_OK) {
       return {status, rnn_error_text(context_.get())};
     }
-    return Plan(context_, made);
+    return Plan(context_, made, signature().args + (options.reset != 0));
   }
 
 private:
@@ -332,14 +352,26 @@ public:
 
   /// The table outlives the module.
   Result<Module> module(const rnn_module_table& table) const {
+    return wrap([&](rnn_module** out) { return rnn_module_from_table(get(), &table, out); });
+  }
+  /// What an object file of rnnc's defines; likewise.
+  Result<Module> module(const rnn_module_bundle& bundle) const {
+    return wrap([&](rnn_module** out) { return rnn_module_from_bundle(get(), &bundle, out); });
+  }
+  /// From a shared library of rnnc's.
+  Result<Module> load(const std::string& path) const {
+    return wrap([&](rnn_module** out) { return rnn_module_load(get(), path.c_str(), out); });
+  }
+
+private:
+  template <class Make>
+  Result<Module> wrap(Make&& make) const {
     rnn_module* made = nullptr;
-    if (rnn_status status = rnn_module_from_table(get(), &table, &made); status != RNN_OK) {
+    if (rnn_status status = make(&made); status != RNN_OK) {
       return {status, rnn_error_text(get())};
     }
     return Module(context_, made);
   }
-
-private:
   explicit Context(detail::ContextHandle context) : context_(std::move(context)) {}
   detail::ContextHandle context_;
 };
