@@ -1,0 +1,77 @@
+# add_rnn_library(NAME FILE... [CELL name] [COMPUTE f32|f64] [ARCH name...] [DIMS d=256...] [CONSTS tau=0.1...]
+#                 [DEPENDS file...])
+#
+# A library NAME of cells, and beside it a header FILE.h for each, which programs that link NAME include.
+# A FILE is one of
+#   cell.rnn  compiled by rnnc when the project is built. CELL chooses one of several in it, ARCH what it is
+#             compiled for, DIMS and CONSTS fix sizes and constants of it; DEPENDS names what it imports
+#   cell.o    written by `rnnc build` before, with cell.h in the same folder; needs no compiler
+function(add_rnn_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "CELL;COMPUTE" "ARCH;DIMS;CONSTS;DEPENDS")
+  if(NOT A_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "add_rnn_library(${name}): no file is given")
+  endif()
+  set(options "")
+  if(A_CELL)
+    list(APPEND options --cell ${A_CELL})
+  endif()
+  if(A_COMPUTE)
+    list(APPEND options --compute ${A_COMPUTE})
+  endif()
+  if(A_ARCH)
+    string(REPLACE ";" "," arch "${A_ARCH}")
+    list(APPEND options --arch ${arch})
+  endif()
+  foreach(dim ${A_DIMS})
+    list(APPEND options --dim ${dim})
+  endforeach()
+  foreach(const ${A_CONSTS})
+    list(APPEND options --const ${const})
+  endforeach()
+
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.rnn)
+  set(folders "")
+  set(objects "")
+  foreach(file ${A_UNPARSED_ARGUMENTS})
+    get_filename_component(path ${file} ABSOLUTE)
+    get_filename_component(stem ${file} NAME_WLE)
+    if(NOT EXISTS ${path})
+      message(FATAL_ERROR "add_rnn_library(${name}): ${file} is not there")
+    endif()
+    if(file MATCHES "\\.o$")
+      get_filename_component(beside ${path} DIRECTORY)
+      if(NOT EXISTS ${beside}/${stem}.h)
+        message(FATAL_ERROR "add_rnn_library(${name}): ${file} has no ${stem}.h beside it")
+      endif()
+      list(APPEND objects ${path})
+      list(APPEND folders ${beside})
+    elseif(file MATCHES "\\.rnn$")
+      if(NOT TARGET rnn::rnnc)
+        message(FATAL_ERROR "add_rnn_library(${name}): ${file} needs rnnc, which is not installed in the "
+                            "prefix that rnn was found in; build it to a .o file where there is one")
+      endif()
+      foreach(kind o h)
+        add_custom_command(OUTPUT ${folder}/${stem}.${kind}
+          COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+          COMMAND rnn::rnnc build ${path} ${options} -o ${folder}/${stem}.${kind}
+          DEPENDS ${path} ${A_DEPENDS} rnn::rnnc
+          VERBATIM)
+      endforeach()
+      list(APPEND objects ${folder}/${stem}.o ${folder}/${stem}.h)
+      list(APPEND folders ${folder})
+    else()
+      message(FATAL_ERROR "add_rnn_library(${name}): ${file} is neither .rnn nor .o")
+    endif()
+  endforeach()
+
+  foreach(object ${objects})
+    if(object MATCHES "\\.o$")
+      set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  add_library(${name} STATIC ${objects})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
+  target_include_directories(${name} PUBLIC ${folders})
+  target_link_libraries(${name} PUBLIC rnn::runtime)
+endfunction()
