@@ -57,6 +57,9 @@ void checkOptions(const rnn_plan_options& o) {
   if (o.device < RNN_DEVICE_CPU || o.device > RNN_DEVICE_CUDA) {
     invalid("device: {} is unknown", static_cast<int>(o.device));
   }
+  if (o.ordinal < 0) {
+    invalid("ordinal is {}; it cannot be negative", o.ordinal);
+  }
 }
 
 namespace {
