@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace rnnc::data {
@@ -14,6 +15,8 @@ int64_t physicalMemory() {
 }
 
 } // namespace
+
+Mapping::~Mapping() { ::munmap(pages, length); }
 
 int64_t ReadLimits::bytesOrMemory() const { return bytes > 0 ? bytes : physicalMemory(); }
 

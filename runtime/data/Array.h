@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rnnc::data {
@@ -39,18 +42,43 @@ void withElement(DType type, const Use& use) {
   }
 }
 
-/// Aligned for vector loads; elements are left uninitialised, for they are about to be read or
-/// computed and an array may be gigabytes.
+/// Part of a file in this process's memory. What is written there stays in this process.
+struct Mapping {
+  Mapping(void* pages, size_t length, std::byte* first)
+      : pages(pages), length(length), first(first) {}
+  ~Mapping(); ///< unmaps
+  Mapping(const Mapping&) = delete;
+
+  void* pages;
+  size_t length; ///< of the pages
+  std::byte* first;
+};
+
+/// Aligned for vector loads, where it is memory of its own; elements are left uninitialised, for
+/// they are about to be read or computed and an array may be gigabytes. With a mapping the first
+/// memory that is asked for is that of the file, and its elements are what the file says; a copy,
+/// or more room, is memory of its own.
 template <class T>
 struct ArrayAllocator {
   using value_type = T;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
   static constexpr std::align_val_t alignment{64};
 
   ArrayAllocator() = default;
+  explicit ArrayAllocator(std::shared_ptr<const Mapping> mapping) : mapping(std::move(mapping)) {}
   template <class U>
-  ArrayAllocator(const ArrayAllocator<U>&) {}
-  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), alignment)); }
-  void deallocate(T* p, size_t) { ::operator delete(p, alignment); }
+  ArrayAllocator(const ArrayAllocator<U>& other) : mapping(other.mapping), taken(other.taken) {}
+  ArrayAllocator select_on_container_copy_construction() const { return {}; }
+  T* allocate(size_t n) {
+    if (mapping && !std::exchange(taken, true))
+      return reinterpret_cast<T*>(mapping->first);
+    return static_cast<T*>(::operator new(n * sizeof(T), alignment));
+  }
+  void deallocate(T* p, size_t) {
+    if (!mapping || reinterpret_cast<std::byte*>(p) != mapping->first)
+      ::operator delete(p, alignment);
+  }
   template <class U>
   void construct(U* p) {
     ::new (static_cast<void*>(p)) U;
@@ -59,7 +87,12 @@ struct ArrayAllocator {
   void construct(U* p, Args&&... args) {
     ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
   }
-  friend bool operator==(ArrayAllocator, ArrayAllocator) { return true; }
+  friend bool operator==(const ArrayAllocator& a, const ArrayAllocator& b) {
+    return a.mapping == b.mapping;
+  }
+
+  std::shared_ptr<const Mapping> mapping;
+  bool taken = false;
 };
 
 using Bytes = std::vector<std::byte, ArrayAllocator<std::byte>>;

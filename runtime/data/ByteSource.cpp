@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,23 @@ public:
     if (std::ferror(file.get()))
       return systemError(place(), "cannot be read");
     return error("ends too early; it became shorter while it was read");
+  }
+
+  std::optional<Bytes> map(int64_t n, int64_t alignment) override {
+    constexpr int64_t kLeast = 1 << 20; // fewer are copied sooner than mapped
+    int64_t at = ::ftello(file.get()), before = at % ::sysconf(_SC_PAGESIZE);
+    if (n < kLeast || at < 0 || at % alignment != 0)
+      return std::nullopt;
+    auto length = static_cast<size_t>(before + n);
+    void* pages = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                         ::fileno(file.get()), at - before);
+    if (pages == MAP_FAILED)
+      return std::nullopt;
+    auto mapping =
+        std::make_shared<const Mapping>(pages, length, static_cast<std::byte*>(pages) + before);
+    if (::fseeko(file.get(), n, SEEK_CUR) != 0)
+      return std::nullopt;
+    return Bytes(static_cast<size_t>(n), ArrayAllocator<std::byte>(std::move(mapping)));
   }
 
 private:
@@ -65,17 +83,23 @@ Result<std::unique_ptr<ByteSource>> openSource(const std::string& path) {
 }
 
 Status writeFile(const std::string& path, std::span<const std::span<const std::byte>> parts) {
-  FilePointer file(std::fopen(path.c_str(), "wbe"));
+  struct stat info;
+  bool isSpecial = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  std::string first = isSpecial ? path : fmt::format("{}.{}.tmp", path, ::getpid());
+  FilePointer file(std::fopen(first.c_str(), "wbe"));
   if (!file)
     return systemError(path, "cannot be written");
   bool written = true;
   for (std::span<const std::byte> part : parts)
     written = written && std::fwrite(part.data(), 1, part.size(), file.get()) == part.size();
   // A full disk may show only here.
-  bool closed = std::fclose(file.release()) == 0;
-  if (!written || !closed)
-    return systemError(path, "cannot be written");
-  return success();
+  written = std::fclose(file.release()) == 0 && written;
+  if (written && (isSpecial || std::rename(first.c_str(), path.c_str()) == 0))
+    return success();
+  Error error = systemError(path, "cannot be written");
+  if (!isSpecial)
+    std::remove(first.c_str());
+  return error;
 }
 
 std::string printable(std::string_view name) {

@@ -104,17 +104,12 @@ DType readAs(FileType type) {
   }
 }
 
-Result<HostArray> allocateFor(FileType type, std::vector<int64_t> shape) {
-  if (isComplex(type))
-    shape.push_back(2);
-  Result<HostArray> array = allocate(readAs(type), std::move(shape));
-  if (array)
-    array->complex = isComplex(type);
-  return array;
+static bool isReadAsItIs(FileType type) {
+  return type == FileType::F32 || type == FileType::F64 || isComplex(type);
 }
 
-Status readElements(ByteSource& source, FileType type, HostArray& array) {
-  if (type == FileType::F32 || type == FileType::F64 || isComplex(type))
+static Status readElements(ByteSource& source, FileType type, HostArray& array) {
+  if (isReadAsItIs(type))
     return source.read(array.bytes.data(), static_cast<int64_t>(array.bytes.size()));
   constexpr int64_t block = 8192;
   std::byte buffer[block * 8];
@@ -126,6 +121,26 @@ Status readElements(ByteSource& source, FileType type, HostArray& array) {
     convertElements(type, buffer, array.bytes.data() + done * itemSize(array.dtype), n);
   }
   return success();
+}
+
+Result<HostArray> readArray(ByteSource& source, FileType type, std::vector<int64_t> shape) {
+  if (isComplex(type))
+    shape.push_back(2);
+  if (isReadAsItIs(type)) {
+    int64_t size = itemSize(readAs(type));
+    Result<int64_t> bytes = byteCount(size, shape);
+    if (!bytes)
+      return source.error(bytes.error().text);
+    if (std::optional<Bytes> mapped = source.map(*bytes, size))
+      return HostArray{readAs(type), std::move(shape), std::move(*mapped), isComplex(type)};
+  }
+  Result<HostArray> array = allocate(readAs(type), std::move(shape));
+  if (!array)
+    return source.error(array.error().text);
+  array->complex = isComplex(type);
+  if (Status status = readElements(source, type, *array); !status)
+    return status.error();
+  return array;
 }
 
 } // namespace rnnc::data

@@ -31,10 +31,9 @@ int64_t itemSize(FileType type);
 DType readAs(FileType type);
 constexpr bool isComplex(FileType type) { return type == FileType::C64 || type == FileType::C128; }
 
-/// An array of that shape for elements of that type; complex ones have a last axis of size 2.
-Result<HostArray> allocateFor(FileType type, std::vector<int64_t> shape);
-
-/// Reads all elements of an array that was allocated for them, converted.
-Status readElements(ByteSource& source, FileType type, HostArray& array);
+/// Reads an array of that shape and type, converted; complex ones get a last axis of size 2. A
+/// large one that needs no conversion stays in its file, mapped: the file must not be cut while it
+/// is used.
+Result<HostArray> readArray(ByteSource& source, FileType type, std::vector<int64_t> shape);
 
 } // namespace rnnc::data

@@ -131,11 +131,9 @@ Result<HostArray> readNpy(ByteSource& source, const ReadLimits& limits) {
   if (Status status = checkSize(source, *file, limits); !status)
     return status.error();
   const NpyHeader& header = file->header;
-  Result<HostArray> array = allocateFor(header.type, header.shape);
+  Result<HostArray> array = readArray(source, header.type, header.shape);
   if (!array)
-    return source.error(array.error().text);
-  if (Status status = readElements(source, header.type, *array); !status)
-    return status.error();
+    return array;
   if (Status status = source.finish(); !status)
     return status.error();
   if (header.fortranOrder && header.shape.size() > 1) {

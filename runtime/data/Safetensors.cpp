@@ -69,11 +69,9 @@ Result<std::vector<NamedArray>> readSafetensors(const std::string& path, const R
     return status.error();
   std::vector<NamedArray> arrays;
   for (SafetensorsEntry& entry : *entries) {
-    Result<HostArray> array = allocateFor(entry.type, std::move(entry.shape));
+    Result<HostArray> array = readArray(source, entry.type, std::move(entry.shape));
     if (!array)
-      return source.error(array.error().text);
-    if (Status status = readElements(source, entry.type, *array); !status)
-      return status.error();
+      return array.error();
     arrays.push_back({std::move(entry.name), std::move(*array)});
   }
   return arrays;

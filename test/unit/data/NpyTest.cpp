@@ -3,6 +3,7 @@
 #include "data/Npy.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <sys/stat.h>
 
@@ -155,6 +156,28 @@ TEST(Npy, HeadersOfOtherWriters) {
     ASSERT_TRUE(array) << dictionary << array.error().text;
     EXPECT_EQ(valuesOf<float>(*array), (std::vector<float>{1, 2}));
   }
+}
+
+// Mapped like a .safetensors file's; one whose elements are not aligned, or turned, is read.
+TEST(Npy, LargeArrays) {
+  Folder folder;
+  std::string payload(2 << 20, '\0');
+  for (size_t i = 0; i < payload.size(); i += 4)
+    payload[i + 1] = static_cast<char>(i >> 12);
+  for (bool fortran : {false, true})
+    for (size_t padding = 0; padding < 4; ++padding) {
+      std::string shape = "(512, 1024)" + std::string(padding, ' ');
+      std::string path = folder.write("x.npy", npyOf("<f4", shape, payload, fortran));
+      auto array = readNpy(path);
+      ASSERT_TRUE(array) << array.error().text;
+      auto values = array->values<uint32_t>();
+      for (size_t i = 0; i < values.size(); ++i) {
+        size_t at = fortran ? i % 1024 * 512 + i / 1024 : i;
+        uint32_t expected;
+        std::memcpy(&expected, payload.data() + 4 * at, 4);
+        ASSERT_EQ(values[i], expected) << i;
+      }
+    }
 }
 
 struct BadDictionary {

@@ -196,6 +196,53 @@ const Bad badFiles[] = {
      "overlaps another array"},
 };
 
+/// Whether part of the file is in this process's memory.
+bool isMapped(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(std::filesystem::path(path).filename()) != std::string::npos)
+      return true;
+  return false;
+}
+
+// A large array that needs no conversion stays in its file.
+TEST(Safetensors, LargeArraysAreMapped) {
+  Folder folder;
+  std::string path = folder.file("mapped_weights.safetensors");
+  std::vector<float> values(1 << 19);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i);
+  std::vector<NamedArray> arrays;
+  arrays.push_back({"first", arrayOf<double>({1}, {0.5})});
+  arrays.push_back({"large", arrayOf<float>({2, 1 << 18}, values)});
+  arrays.push_back({"last", arrayOf<float>({1}, {7})});
+  ASSERT_TRUE(writeSafetensors(path, arrays));
+  const std::string content = Folder::read(path);
+  HostArray copy;
+  {
+    auto again = readSafetensors(path);
+    ASSERT_TRUE(again) << again.error().text;
+    EXPECT_TRUE(isMapped(path));
+    for (size_t i = 0; i < arrays.size(); ++i)
+      expectSame((*again)[i].array, arrays[i].array);
+    // What is written stays here; a copy, or more room, is memory of its own.
+    HostArray& large = (*again)[1].array;
+    copy = large;
+    HostArray moved = std::move(large);
+    moved.values<float>()[3] = -1;
+    EXPECT_EQ(copy.values<float>()[3], 3);
+    moved.bytes.resize(moved.bytes.size() + 4);
+    EXPECT_EQ(moved.values<float>()[3], -1);
+    EXPECT_EQ(moved.values<float>()[values.size() - 1], values.back());
+    // The file is written anew while it is mapped.
+    ASSERT_TRUE(writeSafetensors(path, std::span(arrays).first(1)));
+    EXPECT_EQ((*again)[2].array.values<float>()[0], 7);
+  }
+  EXPECT_FALSE(isMapped(path));
+  expectSame(copy, arrays[1].array);
+  EXPECT_NE(Folder::read(path), content);
+}
+
 TEST(Safetensors, BadFilesGiveOneClearError) {
   for (const Bad& bad : badFiles) {
     auto arrays = readContent(bad.content);
