@@ -126,6 +126,10 @@ std::vector<rnn_tensor> CallBuffers::tensors(rnn_dtype type) {
     }
     all.push_back(tensor);
   }
+  if (!reset.empty()) {
+    rnn_tensor mask{reset.data(), RNN_U8, 2, {sizes.batch, sizes.time}, {sizes.time, 1}};
+    all.push_back(mask);
+  }
   return all;
 }
 

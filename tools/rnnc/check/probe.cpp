@@ -146,9 +146,9 @@ std::vector<Measured> rnnc::check::differences(Shooter& shooter, uint32_t column
 
 /// Sizes that bring so many lanes along the first free lane axis, or along the batch.
 static CallShape shapeForLanes(const CompiledCell& cell, const Subject& subject, int64_t lanes,
-                               int64_t time) {
+                               int64_t time, int64_t segments) {
   const rnn_module_table& table = *cell.table();
-  CallShape shape{{}, 1, time, subject.threads};
+  CallShape shape{{}, 1, time, subject.threads, segments};
   for (uint32_t t = 0; t < table.tensors; ++t)
     for (uint32_t a = 0; a < table.tensor[t].rank; ++a)
       if (table.tensor[t].sizes[a] < 0)
@@ -196,8 +196,8 @@ static Draw drawBySeed(const Subject& subject) {
 }
 
 CallBuffers::CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes,
-                         int64_t time)
-    : CallBuffers(cell, shapeForLanes(cell, subject, lanes, time), drawBySeed(subject)) {}
+                         int64_t time, int64_t segments)
+    : CallBuffers(cell, shapeForLanes(cell, subject, lanes, time, segments), drawBySeed(subject)) {}
 
 CallBuffers::CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& draw)
     : cell(cell), sizes(std::move(shape)) {
@@ -237,9 +237,10 @@ CallBuffers::CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& 
 std::vector<int64_t> CallBuffers::shapeOf(uint32_t tensor, rnn_arg_kind kind) const {
   const rnn_tensor_desc& desc = cell.table()->tensor[tensor];
   std::vector<int64_t> shape;
+  bool isSequence = kind == RNN_ARG_INPUT || kind == RNN_ARG_SEQUENCE;
   if (kind != RNN_ARG_PARAM)
-    shape.push_back(sizes.batch);
-  if (kind == RNN_ARG_INPUT || kind == RNN_ARG_SEQUENCE)
+    shape.push_back(sizes.segments && !isSequence ? sizes.segments : sizes.batch);
+  if (isSequence)
     shape.push_back(sizes.time);
   for (uint32_t a = 0; a < desc.rank; ++a)
     shape.push_back(desc.sizes[a] < 0 ? sizes.dims.at(desc.dims[a]) : desc.sizes[a]);

@@ -64,7 +64,8 @@ std::vector<Measured> differences(Shooter& shooter, uint32_t column);
 struct CallShape {
   std::map<std::string, int64_t> dims; // every free one
   int64_t batch = 1, time = 1;
-  int32_t threads = 0; // 0: all
+  int32_t threads = 0;  // 0: all
+  int64_t segments = 0; // of a packed batch; 0: none
 };
 
 /// Part of a stream: so many steps by a schedule (rnn_steps), or one by one (rnn_step).
@@ -81,8 +82,9 @@ class CallBuffers {
 public:
   CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& draw);
   /// Lanes along the first free lane axis, or along the batch where there is none; numbers by the
-  /// subject's seed.
-  CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes, int64_t time);
+  /// subject's seed. With `segments` one row, for a packed batch.
+  CallBuffers(const CompiledCell& cell, const Subject& subject, int64_t lanes, int64_t time,
+              int64_t segments = 0);
 
   rnn_plan_options options(rnn_dtype compute) const;
   /// Runs a plan; an error text where it failed. Results go to `results`.
@@ -106,6 +108,7 @@ public:
     std::vector<unsigned char> raw; // in the compute type
   };
   std::vector<Argument> arguments;
+  std::vector<uint8_t> reset; ///< [batch][time], of a plan with a mask
 
 private:
   std::vector<rnn_tensor> tensors(rnn_dtype type);
