@@ -1,4 +1,5 @@
-// rnnc bench: calls of the chosen schedule and of the other one, in turn, in one run.
+// rnnc bench: calls of the chosen schedule and of the other one, in turn, in one run; or of a
+// packed batch and of a dense one with as many steps.
 #include "progress.h"
 #include "report.h"
 #include "source.h"
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <random>
 
 using namespace rnnc;
 using namespace rnnc::tool;
@@ -39,6 +42,7 @@ public:
 
 private:
   int prepare();
+  int preparePacked();
   int measure();
   int call(Call& call, Timing* timing);
   Json stats(const Call& call, const Timing& timing) const;
@@ -47,21 +51,28 @@ private:
   bool isParallel() const { return chosen.info().schedule == RNN_SCHEDULE_PARALLEL; }
   /// The sequential schedule is compared with the parallel one only where the choice was ours.
   bool compares() const {
-    return isParallel() ||
+    return isPacked() || isParallel() ||
            (options.schedule == RNN_SCHEDULE_AUTO && solver.table().system[0].carry > 0 &&
             !solver.table().system[0].diagonal);
   }
-  /// How many times the sequential speed the parallel schedule has.
+  /// Of a call, packed or not.
+  double laneSteps() const {
+    return tool::laneSteps(isPacked() ? other.info() : chosen.info(), data.sizes);
+  }
+  bool isPacked() const { return options.segments > 0; }
+  /// How many times the sequential speed the parallel schedule has, or the packed batch the dense
+  /// one's.
   double ratio() const {
     double speed = otherTiming.median() / chosenTiming.median();
-    return isParallel() ? speed : 1 / speed;
+    return isPacked() || isParallel() ? speed : 1 / speed;
   }
 
   const Options& options;
   const Console& console;
   Source source;
   Solver solver;
-  CallData data;
+  CallData data, packed;
+  std::vector<int64_t> offsets; ///< of the packed batch
   Call chosen, other;
   Timing chosenTiming, otherTiming;
 };
@@ -73,6 +84,8 @@ int Bench::prepare() {
     return status;
   if (int status = gatherData(options, console, solver.table(), data))
     return status;
+  if (isPacked())
+    return preparePacked();
   if (int status = solver.prepare(planOptions(options), data, storageType(options), chosen))
     return status;
   if (!compares())
@@ -80,6 +93,38 @@ int Bench::prepare() {
   rnn_plan_options plan = isParallel() ? sequentialOptions(options) : planOptions(options);
   plan.schedule = isParallel() ? RNN_SCHEDULE_SEQUENTIAL : RNN_SCHEDULE_PARALLEL;
   return solver.prepare(plan, data, storageType(options), other);
+}
+
+/// Offsets of `segments` sequences of uneven lengths, half to one and a half times the mean.
+static std::vector<int64_t> drawOffsets(int64_t segments, int64_t steps, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> ends{0};
+  for (int64_t i = 0; i < segments; ++i)
+    ends.push_back(ends.back() + 0.5 + std::ldexp(static_cast<double>(random() >> 11), -53));
+  std::vector<int64_t> offsets;
+  for (double end : ends)
+    offsets.push_back(std::llround(end / ends.back() * static_cast<double>(steps)));
+  return offsets;
+}
+
+/// The same numbers as one row of steps, cut elsewhere.
+int Bench::preparePacked() {
+  packed = data;
+  packed.sizes.batch = 1;
+  packed.sizes.time = data.sizes.batch * data.sizes.time;
+  for (uint32_t i = 0; i < solver.table().tensors; ++i)
+    if (solver.table().tensor[i].role == RNN_ROLE_INPUT && packed.tensors[i].array) {
+      packed.tensors[i].array->shape[0] = 1;
+      packed.tensors[i].array->shape[1] = packed.sizes.time;
+    }
+  offsets = drawOffsets(options.segments, packed.sizes.time, options.seed);
+  rnn_plan_options plan = planOptions(options);
+  plan.segments = options.segments;
+  plan.segment_offsets = offsets.data();
+  plan.offset_bits = 64;
+  if (int status = solver.prepare(plan, packed, storageType(options), chosen))
+    return status;
+  return solver.prepare(planOptions(options), data, storageType(options), other);
 }
 
 int Bench::call(Call& call, Timing* timing) {
@@ -133,7 +178,7 @@ Json Bench::stats(const Call& call, const Timing& timing) const {
           {"p50_seconds", timing.quantile(0.50)},
           {"p95_seconds", timing.quantile(0.95)},
           {"p99_seconds", timing.quantile(0.99)},
-          {"steps_per_second", laneSteps(call.info(), data.sizes) / median},
+          {"steps_per_second", laneSteps() / median},
           {"calls", timing.seconds.size()},
           {"plan", planJson(call.info())},
           {"report", reportJson(call.report())}};
@@ -150,9 +195,11 @@ Json Bench::json() const {
   json["threads"] = options.threads;
   json["seed"] = options.seed;
   json["compile_seconds"] = solver.compiled().compileSeconds();
+  if (isPacked())
+    json["segments"] = options.segments;
   if (compares()) {
     json["other"] = stats(other, otherTiming);
-    json["parallel_over_sequential"] = ratio();
+    json[isPacked() ? "packed_over_dense" : "parallel_over_sequential"] = ratio();
   }
   return json;
 }
@@ -168,15 +215,18 @@ void Bench::print() const {
               fmt::format("median {}, p95 {}, p99 {} of {} calls; {} steps/s",
                           secondsText(timing.median()), secondsText(timing.quantile(0.95)),
                           secondsText(timing.quantile(0.99)), timing.seconds.size(),
-                          countText(laneSteps(call.info(), data.sizes) / timing.median())));
+                          countText(laneSteps() / timing.median())));
   };
   line(chosen, chosenTiming);
   if (!compares())
     return;
   line(other, otherTiming);
-  printLine(
-      "ratio",
-      fmt::format("parallel has {:.2f} times the sequential speed, in turns in one run", ratio()));
+  printLine("ratio",
+            fmt::format("{} times the {} speed, in turns in one run",
+                        isPacked() ? fmt::format("{} segments of uneven lengths have {:.2f}",
+                                                 options.segments, ratio())
+                                   : fmt::format("parallel has {:.2f}", ratio()),
+                        isPacked() ? "dense" : "sequential"));
 }
 
 int Bench::run() {

@@ -286,6 +286,8 @@ void Verbs::addBuild(CLI::App& app) {
 void Verbs::addBench(CLI::App& app) {
   value(app, "--repeat", o.repeat, atLeastOne, "a number of calls, 1 or more",
         "Calls of each schedule (what --seconds allows)", "N");
+  value(app, "--segments", o.segments, atLeastOne, "a number of sequences, 1 or more",
+        "The batch's steps as a packed batch of N uneven sequences, against the dense batch", "N");
   value(app, "--seconds", o.seconds, finiteAtLeastZero, "a number of seconds",
         "How long to measure (2)", "S");
 }

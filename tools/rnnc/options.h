@@ -70,8 +70,9 @@ struct Options {
   MathKind math = MathKind::Polynomial;
   Staging staging = Staging::Auto;
 
-  int64_t repeat = 0; ///< bench: calls a schedule; 0: as many as --seconds allows
-  double seconds = 2; ///< bench: how long to measure
+  int64_t repeat = 0;   ///< bench: calls a schedule; 0: as many as --seconds allows
+  double seconds = 2;   ///< bench: how long to measure
+  int64_t segments = 0; ///< bench: sequences of a packed batch; 0: none
 
   bool json = false, verbose = false;
   Color color = Color::Auto;

@@ -148,6 +148,9 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
   if (rnn_plan_describe(plan.get(), &planInfo) != RNN_OK)
     return reportBug(console, "the plan cannot be described");
   args.assign(signature.args, rnn_tensor{});
+  std::vector<rnn_tensor> shapes(signature.args);
+  if (rnn_plan_args(plan.get(), shapes.data()) != RNN_OK)
+    return reportBug(console, "the arrays of the plan cannot be described");
   results.resize(signature.args);
   for (uint32_t i = 0; i < signature.args; ++i) {
     const rnn_arg_desc& arg = signature.arg[i];
@@ -157,12 +160,7 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
         args[i] = describe(*data.tensors[arg.tensor].array);
       continue;
     }
-    std::vector<int64_t> shape{data.sizes.batch};
-    if (arg.kind == RNN_ARG_SEQUENCE)
-      shape.push_back(data.sizes.time);
-    for (int64_t size : tensorShape(tensor, data.sizes))
-      shape.push_back(size);
-    auto array = data::allocate(storage, std::move(shape));
+    auto array = data::allocate(storage, {shapes[i].shape, shapes[i].shape + shapes[i].rank});
     if (!array)
       return console.error(fmt::format("'{}': {}", tensor.name, array.error().text));
     results[i] = std::move(*array);
