@@ -210,44 +210,6 @@ TEST(Values, CallersFloatingPointModesDoNotMatter) {
 }
 #endif
 
-// Two threads give the same bits and the same report as one.
-TEST(Threads, ChangeNothing) {
-  for (const CellInfo& cell : allCells()) {
-    Problem<float>::Options o;
-    o.width = 37;
-    o.batch = 2;
-    o.time = 700;
-    Problem<float> problem(cell, o);
-    for (const Schedule& schedule : schedules) {
-      for (double tolerance : {0., -1.}) {
-        rnn_plan_options options = optionsFor(schedule, 16);
-        options.tolerance = tolerance;
-        options.threads = 1;
-        const Outcome one = problem.run(options, -1, -1, false);
-        std::vector<Array> results = std::move(problem.results);
-        options.threads = 2;
-        const Outcome two = problem.run(options, -1, -1, false);
-        ASSERT_EQ(std::memcmp(&one.report, &two.report, sizeof(rnn_report)), 0) << cell.name;
-        for (size_t i = 0; i < results.size(); ++i) {
-          ASSERT_EQ(results[i].bytes, problem.results[i].bytes) << cell.name << " arg " << i;
-        }
-      }
-    }
-  }
-}
-
-// A plan may be used by several threads of the caller at once, each with its own workspace.
-TEST(Threads, CallersMayShareAPlan) {
-  Problem<float>::Options o;
-  o.width = 20;
-  o.time = 300;
-  Problem<float> problem(cellNamed("paragru"), o);
-  problem.reference();
-  rnn_plan_options options = optionsFor(schedules[4], 8);
-  options.threads = 2;
-  EXPECT_EQ(problem.runFromThreads(options, 4), "");
-}
-
 // Results next to each other in one array, each with a stride: nothing outside is written.
 TEST(Layout, NothingElseIsWritten) {
   for (Layout layout : {Layout::Padded, Layout::Strided}) {

@@ -110,8 +110,9 @@ TEST_F(Wrapper, APlanOutlivesItsModule) {
     plan = own.module(*table.get()).value().plan({.time = 4, .dims = {{"d", 2}}}).value();
   }
   rnn::Memory workspace = plan->workspace();
-  const rnn::Result<void> result = plan->forward({}, workspace);
-  EXPECT_EQ(result.error(), "rnn_forward: argument `args` is null");
+  EXPECT_EQ(plan->forward({}, workspace).error(), "a call takes 5 arrays, and 0 are given");
+  const rnn::Result<void> result = plan->forward(std::vector<rnn_tensor>(5), workspace);
+  EXPECT_EQ(result.error(), "argument 0 (input x0): data is null, but it is required");
 }
 
 } // namespace
