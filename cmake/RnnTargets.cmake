@@ -76,11 +76,12 @@ function(rnn_precompile target)
        CONTENT "${A_HEADERS} of ${A_ORIGIN}\n")
 endfunction()
 
-# TARGET takes what OWNER, which has the same flags, has parsed. Owners are libraries; a program's own -fPIE
-# would be another flag.
+# TARGET takes what OWNER, a library with the same flags, has parsed. A program's own -fPIE would be another
+# flag, and so would be a test's own -O1.
 function(rnn_share_precompiled target owner)
   if(RNN_PRECOMPILE)
-    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fPIC)
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fPIC
+                           $<$<BOOL:${RNN_SANITIZE}>:-O3>)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()

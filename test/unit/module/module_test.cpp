@@ -154,6 +154,18 @@ TEST_P(ModuleTest, ComputesTheSameBits) {
   }
 }
 
+// Wider vectors hold more lanes; with fused multiply-adds in both, no bit depends on it.
+TEST_P(ModuleTest, BothThatFuseAgree) {
+  if (runtime::processorLevel() < 4)
+    GTEST_SKIP() << "this processor has no x86-64-v4";
+  ContextPtr runtime = makeContext();
+  TableCell v3(*bundle->variant[1].table), v4(*bundle->variant[2].table);
+  CallBuffers one = buffers(v3), other = buffers(v4);
+  EXPECT_EQ(one.run(runtime.get(), one.options(GetParam().type())), std::nullopt);
+  EXPECT_EQ(other.run(runtime.get(), other.options(GetParam().type())), std::nullopt);
+  EXPECT_EQ(firstDifference(one, other, *v3.table(), GetParam().type()), std::nullopt);
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, ModuleTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
