@@ -83,10 +83,9 @@ Json Checker::json() const {
 
 void Checker::prove(const check::Subject& subject) {
   Progress progress("checking " + source.cellName());
-  for (auto proof :
-       {check::checkRules, check::checkDerivatives, check::checkCarries, check::checkProducts,
-        check::checkStructure, check::checkOracle, check::checkSchedules, check::checkStreaming,
-        check::checkSegments})
+  for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
+                     check::checkProducts, check::checkStructure, check::checkOracle,
+                     check::checkSchedules, check::checkStreaming, check::checkSegments})
     for (check::Row& row : proof(subject))
       rows.push_back(std::move(row));
 }
