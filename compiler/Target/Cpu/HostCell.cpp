@@ -269,11 +269,14 @@ const rnn_system_desc* HostCell::systemAt(uint32_t index) const {
   return index < systems.size() ? &systems[index] : stages[index - systems.size()].map;
 }
 
-bool HostCell::hasJacobian(uint32_t system) const {
-  if (auto dense = dyn_cast<newton::DenseSystemOp>(ops[system]))
+/// Whether there is something for a kernel to multiply beside the step.
+static bool hasProduct(Operation* op) {
+  if (auto dense = dyn_cast<newton::DenseSystemOp>(op))
     return dense.hasDiagonal();
-  return cast<newton::SystemOp>(ops[system]).hasJacobian();
+  return cast<newton::SystemOp>(op).hasJacobian();
 }
+
+bool HostCell::hasJacobian(uint32_t system) const { return hasProduct(ops[system]); }
 
 OwningOpRef<ModuleOp> HostCell::build(uint32_t system, uint32_t kernel, bool jacobian,
                                       StringRef name) const {
@@ -366,11 +369,10 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
   llvm::append_range(all, choice->cell.systems());
   for (Operation* op : all)
     for (bool jacobian : {false, true}) {
-      auto system = dyn_cast<newton::SystemOp>(op);
-      auto dense = dyn_cast<newton::DenseSystemOp>(op);
-      if (jacobian && !(dense ? dense.hasDiagonal() : system.hasJacobian()))
+      if (jacobian && !hasProduct(op))
         continue;
-      Type compute = dense ? dense.getCompute() : system.getCompute();
+      auto dense = dyn_cast<newton::DenseSystemOp>(op);
+      Type compute = dense ? dense.getCompute() : cast<newton::SystemOp>(op).getCompute();
       int64_t width = target.narrow(compute.getIntOrFloatBitWidth());
       std::string kernel =
           (SymbolTable::getSymbolName(op).getValue() + (jacobian ? "_jacobian" : "_shoot")).str();

@@ -19,7 +19,7 @@ namespace {
 class ModuleFile {
 public:
   ModuleFile(llvm::StringRef cell, const ModuleFileOptions& options)
-      : cell(cell), options(options) {}
+      : cell(cell), options(options), cuda(options.cuda ? image.cuda(*options.cuda) : nullptr) {}
 
   Error add(const ModuleVariant& variant);
   Expected<std::string> finish();
@@ -34,6 +34,7 @@ private:
   llvm::LLVMContext context;
   llvm::Module tables{"rnn", context};
   TableImage image{tables};
+  Constant* cuda; // shared by the tables of all variants
   std::vector<TableImage::Variant> variants;
   std::vector<std::string> objects;
 };
@@ -87,10 +88,10 @@ Error ModuleFile::add(const ModuleVariant& variant) {
   std::string prefix = ("rnn." + cell + "." + variant.target).str();
   if (Error error = addKernels(host, choice->target, prefix))
     return error;
-  Constant* table = image.table(*host.table(), options.cuda,
-                                [&](uint32_t system, uint32_t number, bool jacobian) {
-                                  return kernel(host, prefix, system, number, jacobian);
-                                });
+  Constant* table =
+      image.table(*host.table(), cuda, [&](uint32_t system, uint32_t number, bool jacobian) {
+        return kernel(host, prefix, system, number, jacobian);
+      });
   variants.push_back({variant.target, table});
   return Error::success();
 }

@@ -171,8 +171,7 @@ Constant* TableImage::cuda(const rnn_cuda_desc& cuda) {
   });
 }
 
-Constant* TableImage::table(const rnn_module_table& table, const rnn_cuda_desc* cuda,
-                            KernelOf kernels) {
+Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, KernelOf kernels) {
   return array(&table, 1, [&](const rnn_module_table& t, Fields& f) {
     f.values(t.abi_version, t.size, t.tensors, t.systems, t.stages);
     f.values(t.solve.has_tolerance, t.solve.tolerance, t.solve.max_sweeps, t.solve.chunk);
@@ -192,7 +191,7 @@ Constant* TableImage::table(const rnn_module_table& table, const rnn_cuda_desc* 
                 f.pointer(stage.map,
                           systems(stage.map, stage.map ? 1 : 0, t.systems + number, kernels));
               }));
-    f.pointer(t.cuda, cuda ? this->cuda(*cuda) : nullptr);
+    f.pointer(t.cuda, cuda);
   });
 }
 

@@ -20,7 +20,8 @@ public:
   using KernelOf =
       llvm::function_ref<llvm::Constant*(uint32_t system, uint32_t kernel, bool jacobian)>;
 
-  llvm::Constant* table(const rnn_module_table& table, const rnn_cuda_desc* cuda, KernelOf kernels);
+  /// `cuda`: what cuda() made, once for all tables; null where there is none.
+  llvm::Constant* table(const rnn_module_table& table, llvm::Constant* cuda, KernelOf kernels);
   struct Variant {
     std::string target;
     llvm::Constant* table;
