@@ -1,6 +1,6 @@
 #!/bin/sh
 # The compiler launcher. ccache takes a precompiled header for what the file of its name plus ".sum" says
-# (cmake/RnnMlir.cmake writes it), so that a clone in another folder finds the same objects. The
+# (rnn_precompile writes it), so that a clone in another folder finds the same objects. The
 # header itself names the folders that it was made in: it is made anew in each.
 case " $* " in
 *" c++-header "*) exec "$@" ;;

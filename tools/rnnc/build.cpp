@@ -117,8 +117,7 @@ int StageBuilder::checkTarget() {
   if (auto cpu = cpuTarget(options.arch); !cpu)
     return console.error("--arch: " + llvm::toString(cpu.takeError()),
                          "x86-64-v2, x86-64-v3 or x86-64-v4", kUsage);
-  if (options.chunk || options.chunks || options.schedule != RNN_SCHEDULE_AUTO ||
-      options.math != MathKind::Polynomial || options.staging != Staging::Auto)
+  if (namesCudaPolicy(options))
     return console.error("--schedule, --chunk, --chunks, --math and --staging belong to the target "
                          "cuda",
                          "on the CPU a schedule is chosen when a cell runs", kUsage);

@@ -20,6 +20,11 @@ static CudaOptions cudaOptions(const Options& options) {
   return cuda;
 }
 
+bool rnnc::tool::namesCudaPolicy(const Options& options) {
+  return options.chunk || options.chunks || options.schedule != RNN_SCHEDULE_AUTO ||
+         options.math != MathKind::Polynomial || options.staging != Staging::Auto;
+}
+
 int rnnc::tool::checkCudaOptions(const Options& options, const Console& console) {
   if (llvm::Error error = checkCudaArchitecture(cudaOptions(options).arch))
     return console.error("--arch: " + llvm::toString(std::move(error)), cudaArchitectureNames(),

@@ -9,6 +9,9 @@ namespace rnnc::tool {
 
 enum class CudaCode { Ptx, Cubin };
 
+/// Whether an option says how CUDA's kernels go through time.
+bool namesCudaPolicy(const Options& options);
+
 /// What is wrong with --arch; kFine where nothing is.
 int checkCudaOptions(const Options& options, const Console& console);
 

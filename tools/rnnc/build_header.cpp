@@ -141,18 +141,16 @@ struct Member {
 
 class Header {
 public:
-  Header(const Options& options, const rnn_module_table& table)
-      : options(options), table(table), cell(table.cell) {
+  Header(const Options& options, const rnn_signature& signature)
+      : options(options), table(*signature.table), cell(table.cell) {
     listDims();
-    listArrays();
+    listArrays(signature);
   }
   std::string text() const;
 
 private:
   void listDims();
-  void listArrays();
-  void list(const char* what, rnn_role role, const char* suffix, const char* before,
-            bool hiddenToo);
+  void listArrays(const rnn_signature& signature);
   std::string shapeText(const rnn_tensor_desc& tensor, const char* before) const;
   std::string structs() const;
   std::string plan() const;
@@ -191,24 +189,35 @@ std::string Header::shapeText(const rnn_tensor_desc& tensor, const char* before)
   return "(" + text + ")";
 }
 
-void Header::list(const char* what, rnn_role role, const char* suffix, const char* before,
-                  bool hiddenToo) {
-  for (uint32_t i = 0; i < table.tensors; ++i) {
-    const rnn_tensor_desc& tensor = table.tensor[i];
-    if (tensor.role == role && (hiddenToo || !tensor.hidden))
-      arrays.push_back({arrayNames.add(std::string(tensor.name) + suffix),
-                        fmt::format("{} {}", what, shapeText(tensor, before))});
+/// What the header says of an array, and where it has to be told from a state's others.
+struct ArgKind {
+  const char *what, *suffix, *before;
+};
+static ArgKind kindOf(const rnn_arg_desc& arg, const rnn_tensor_desc& tensor) {
+  switch (arg.kind) {
+  case RNN_ARG_INPUT:
+    return {"input", "", "batch, time"};
+  case RNN_ARG_PARAM:
+    return {"param", "", ""};
+  case RNN_ARG_SEQUENCE:
+    return {tensor.role == RNN_ROLE_STATE ? "state at every step, or without data:"
+                                          : "output, or without data:",
+            "", "batch, time"};
+  case RNN_ARG_INITIAL:
+    return {"before the first step, or without data:", "_initial", "batch"};
+  case RNN_ARG_FINAL:
+    return {"after the last step, or without data:", "_final", "batch"};
   }
+  return {"", "", ""};
 }
 
-/// As rnn_signature lists them.
-void Header::listArrays() {
-  list("input", RNN_ROLE_INPUT, "", "batch, time", true);
-  list("param", RNN_ROLE_PARAM, "", "", true);
-  list("state at every step, or without data:", RNN_ROLE_STATE, "", "batch, time", false);
-  list("output, or without data:", RNN_ROLE_OUTPUT, "", "batch, time", true);
-  list("before the first step, or without data:", RNN_ROLE_STATE, "_initial", "batch", true);
-  list("after the last step, or without data:", RNN_ROLE_STATE, "_final", "batch", true);
+void Header::listArrays(const rnn_signature& signature) {
+  for (uint32_t i = 0; i < signature.args; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[signature.arg[i].tensor];
+    ArgKind kind = kindOf(signature.arg[i], tensor);
+    arrays.push_back({arrayNames.add(std::string(tensor.name) + kind.suffix),
+                      fmt::format("{} {}", kind.what, shapeText(tensor, kind.before))});
+  }
   arrays.push_back(
       {arrayNames.add("reset"), "only of a plan with `reset`: (batch, time) of RNN_U8"});
 }
@@ -323,6 +332,6 @@ static inline rnn_status {0}_module(rnn_context* context, rnn_module** out) {{
                      bundleSymbol(cell), structs(), plan(), calls());
 }
 
-std::string rnnc::tool::headerText(const Options& options, const rnn_module_table& table) {
-  return Header(options, table).text();
+std::string rnnc::tool::headerText(const Options& options, const rnn_signature& signature) {
+  return Header(options, signature).text();
 }

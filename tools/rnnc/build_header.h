@@ -3,7 +3,7 @@
 
 #include "options.h"
 
-#include "rnn/module.h"
+#include "rnn/rnn.h"
 
 #include <string>
 
@@ -11,6 +11,6 @@ namespace rnnc::tool {
 
 /// Declares the cell's bundle, its arrays by name and its calls with them. The names are the
 /// file's, with an underscore where C or C++ would take them for something else.
-std::string headerText(const Options& options, const rnn_module_table& table);
+std::string headerText(const Options& options, const rnn_signature& signature);
 
 } // namespace rnnc::tool

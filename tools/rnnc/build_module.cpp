@@ -1,7 +1,9 @@
 #include "build_module.h"
 
+#include "build_cuda.h"
 #include "build_header.h"
 #include "cuda_units.h"
+#include "solver.h"
 
 #include "Target/Cpu/Jit.h"
 #include "rnnc/Cuda.h"
@@ -31,8 +33,7 @@ int ModuleBuilder::check() {
     return console.error("--target: a module always runs on the CPU too",
                          "--target cpu leaves CUDA out; --arch says for what there is code",
                          kUsage);
-  if (options.chunk || options.chunks || options.schedule != RNN_SCHEDULE_AUTO ||
-      options.math != MathKind::Polynomial || options.staging != Staging::Auto)
+  if (namesCudaPolicy(options))
     return console.error("--schedule, --chunk, --chunks, --math and --staging are not a module's",
                          "they are chosen when it is planned", kUsage);
   llvm::SmallVector<llvm::StringRef> names;
@@ -117,6 +118,14 @@ int ModuleBuilder::printCuda(CudaUnits& units) const {
   return kFine;
 }
 
+int ModuleBuilder::describe(mlir::ModuleOp newton, std::unique_ptr<CompiledCell>& described) const {
+  auto made = describeForHost(newton, source.cellName(), targets.back());
+  if (!made)
+    return source.bug(llvm::toString(made.takeError()));
+  described = std::move(*made);
+  return kFine;
+}
+
 int ModuleBuilder::build(bool shared, std::string& bytes) const {
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> lowered;
   if (int status = lowerAll(lowered))
@@ -124,15 +133,15 @@ int ModuleBuilder::build(bool shared, std::string& bytes) const {
   CudaUnits units;
   if (int status = printCuda(units))
     return status;
-  auto described = describeForHost(*lowered.back(), source.cellName(), targets.back());
-  if (!described)
-    return source.bug(llvm::toString(described.takeError()));
+  std::unique_ptr<CompiledCell> described;
+  if (int status = describe(*lowered.back(), described))
+    return status;
   rnn_cuda_desc cuda = units.describe();
 
   ModuleFileOptions file;
   file.shared = shared;
   file.cuda = cuda.units ? &cuda : nullptr;
-  file.manifest = manifestText(options, *(*described)->table(), targets, file.cuda);
+  file.manifest = manifestText(options, *described->table(), targets, file.cuda);
   std::vector<ModuleVariant> variants;
   for (auto [target, module] : llvm::zip_equal(targets, lowered))
     variants.push_back({target, *module});
@@ -157,9 +166,12 @@ int ModuleBuilder::header(std::string& text) const {
   mlir::OwningOpRef<mlir::ModuleOp> lowered;
   if (int status = source.lower(computeType(options), lowered, BackEnd::Cpu, targets.back()))
     return status;
-  auto described = describeForHost(*lowered, source.cellName(), targets.back());
-  if (!described)
-    return source.bug(llvm::toString(described.takeError()));
-  text = headerText(options, *(*described)->table());
+  std::unique_ptr<CompiledCell> described;
+  if (int status = describe(*lowered, described))
+    return status;
+  Solver runtime(console);
+  if (int status = runtime.create(std::move(described)))
+    return status;
+  text = headerText(options, runtime.arguments());
   return kFine;
 }

@@ -5,6 +5,7 @@
 
 #include "rnnc/ModuleFile.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ public:
 
 private:
   int lowerAll(std::vector<mlir::OwningOpRef<mlir::ModuleOp>>& lowered) const;
+  /// The table of the best target.
+  int describe(mlir::ModuleOp newton, std::unique_ptr<CompiledCell>& described) const;
   int printCuda(CudaUnits& units) const;
 
   const Options& options;

@@ -70,6 +70,8 @@ public:
               Call& call) const;
 
   const rnn_module_table& table() const { return *cell->table(); }
+  /// The arrays of a call.
+  const rnn_signature& arguments() const { return *signature; }
   const CompiledCell& compiled() const { return *cell; }
   std::string errorText() const { return rnn_error_text(context.get()); }
   /// "CUDA device 0 (NVIDIA H200, sm_90)"; empty on the CPU.
