@@ -19,7 +19,15 @@ extern "C" {
 #define RNN_ABI_VERSION 2u
 #define RNN_MAX_RANK 6
 
-typedef enum rnn_dtype {
+/* Enumerations are ints, so that any value of a caller's may be looked at and refused. In C an
+ * enumeration is as large before C23 too. */
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#define RNN_ENUM_BASE : int
+#else
+#define RNN_ENUM_BASE
+#endif
+
+typedef enum rnn_dtype RNN_ENUM_BASE {
   RNN_F32 = 0,
   RNN_F64 = 1,
   RNN_BF16 = 2,
@@ -27,9 +35,9 @@ typedef enum rnn_dtype {
   RNN_U8 = 4, /* masks: one byte an element, 0 or not */
 } rnn_dtype;
 
-typedef enum rnn_schedule { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
+typedef enum rnn_schedule RNN_ENUM_BASE { RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL, RNN_SCHEDULE_PARALLEL } rnn_schedule;
 
-typedef enum rnn_role {
+typedef enum rnn_role RNN_ENUM_BASE {
   RNN_ROLE_INPUT = 0,  /* (batch, time, dims...) */
   RNN_ROLE_PARAM = 1,  /* (dims...) */
   RNN_ROLE_STATE = 2,  /* (batch, time, dims...) as a result, (batch, dims...) before and after */
@@ -194,7 +202,7 @@ typedef struct rnn_product {
   const rnn_product_part* part;
 } rnn_product;
 
-typedef enum rnn_phase {
+typedef enum rnn_phase RNN_ENUM_BASE {
   RNN_PHASE_CALL = 0,   /* once a call: one step, one batch element */
   RNN_PHASE_BEFORE = 1, /* over all steps, before the solve */
   RNN_PHASE_AFTER = 2,  /* over all steps, after it */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-typedef enum rnn_status {
+typedef enum rnn_status RNN_ENUM_BASE {
   RNN_OK = 0,
   RNN_INVALID_ARGUMENT = 1,
   RNN_UNSUPPORTED = 2,
@@ -25,9 +25,9 @@ typedef enum rnn_status {
   RNN_DEVICE_FAILED = 7, /* a device's driver refused a call or broke it off; the text has its words */
 } rnn_status;
 
-typedef enum rnn_vector { RNN_VECTOR_AUTO, RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS } rnn_vector;
-typedef enum rnn_tiles { RNN_TILES_AUTO, RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL } rnn_tiles;
-typedef enum rnn_device { RNN_DEVICE_CPU = 0, RNN_DEVICE_CUDA = 1 } rnn_device;
+typedef enum rnn_vector RNN_ENUM_BASE { RNN_VECTOR_AUTO, RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS } rnn_vector;
+typedef enum rnn_tiles RNN_ENUM_BASE { RNN_TILES_AUTO, RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL } rnn_tiles;
+typedef enum rnn_device RNN_ENUM_BASE { RNN_DEVICE_CPU = 0, RNN_DEVICE_CUDA = 1 } rnn_device;
 
 typedef struct rnn_context rnn_context; /* error texts and the thread arena */
 typedef struct rnn_module rnn_module;
@@ -43,7 +43,7 @@ typedef struct rnn_tensor {
   int64_t strides[RNN_MAX_RANK + 2];
 } rnn_tensor;
 
-typedef enum rnn_arg_kind {
+typedef enum rnn_arg_kind RNN_ENUM_BASE {
   RNN_ARG_INPUT = 0,    /* (batch, time, dims...), required */
   RNN_ARG_PARAM = 1,    /* (dims...), required */
   RNN_ARG_SEQUENCE = 2, /* a state or output at every step, (batch, time, dims...), optional */

@@ -299,25 +299,10 @@ constexpr int32_t fallingOffsets[] = {0, 2, 1, 3}, lateOffsets[] = {1, 2, 3, 3},
 const rnn_dim_value unknownDim = {"e", 4}, negativeDim = {"d", -1}, namelessDim = {nullptr, 4};
 const rnn_dim_value twoDims[] = {{"d", 4}, {"d", 5}};
 
-#if defined(__has_feature)
-#if __has_feature(undefined_behavior_sanitizer)
-#define RNN_ENUMS_ARE_CHECKED
-#endif
-#endif
-
-/// A value of the enumeration that it does not have. C++ says nothing of one beyond its bits, and
-/// UBSan stops there: then null.
+/// A value that the enumeration does not have.
 template <class Struct, class Enum, Enum Struct::* member>
-constexpr void (*unknown())(Struct&) {
-#ifdef RNN_ENUMS_ARE_CHECKED
-  return nullptr;
-#else
-  return [](Struct& spoilt) {
-    const int value = 77;
-    static_assert(sizeof(value) == sizeof(Enum));
-    std::memcpy(&(spoilt.*member), &value, sizeof(value));
-  };
-#endif
+void unknown(Struct& spoilt) {
+  spoilt.*member = static_cast<Enum>(77);
 }
 
 const std::vector<OptionRow> optionRows = {
@@ -338,13 +323,13 @@ const std::vector<OptionRow> optionRows = {
     {"time", "batch x time is too large", [](auto& o) { o.time = INT64_MAX; }},
     {"compute", "compute: only f32 and f64", [](auto& o) { o.compute = RNN_F16; }},
     {"compute", "compute: only f32 and f64",
-     unknown<rnn_plan_options, rnn_dtype, &rnn_plan_options::compute>()},
+     unknown<rnn_plan_options, rnn_dtype, &rnn_plan_options::compute>},
     {"schedule", "schedule: 77 is unknown",
-     unknown<rnn_plan_options, rnn_schedule, &rnn_plan_options::schedule>()},
+     unknown<rnn_plan_options, rnn_schedule, &rnn_plan_options::schedule>},
     {"vector", "vector: 77 is unknown",
-     unknown<rnn_plan_options, rnn_vector, &rnn_plan_options::vector>()},
+     unknown<rnn_plan_options, rnn_vector, &rnn_plan_options::vector>},
     {"tiles", "tiles: 77 is unknown",
-     unknown<rnn_plan_options, rnn_tiles, &rnn_plan_options::tiles>()},
+     unknown<rnn_plan_options, rnn_tiles, &rnn_plan_options::tiles>},
     {"chunk", "chunk is -1; it cannot be negative", [](auto& o) { o.chunk = -1; }},
     {"chunks", "chunks is -1; it cannot be negative", [](auto& o) { o.chunks = -1; }},
     {"tolerance", "tolerance is not finite", [](auto& o) { o.tolerance = INFINITY; }},
@@ -411,7 +396,7 @@ const std::vector<OptionRow> optionRows = {
      }},
     {"reset", nullptr, nullptr},
     {"device", "device: 77 is unknown",
-     unknown<rnn_plan_options, rnn_device, &rnn_plan_options::device>()},
+     unknown<rnn_plan_options, rnn_device, &rnn_plan_options::device>},
     {"ordinal", "ordinal is -1; it cannot be negative", [](auto& o) { o.ordinal = -1; }},
 };
 
@@ -445,7 +430,7 @@ const std::vector<TensorRow> tensorRows = {
     {"data", "data is not aligned to the 4 bytes of an element",
      [](auto& t) { t.data = static_cast<char*>(t.data) + 2; }},
     {"dtype", "dtype is u8, which is for masks alone", [](auto& t) { t.dtype = RNN_U8; }},
-    {"dtype", "dtype 77 is unknown", unknown<rnn_tensor, rnn_dtype, &rnn_tensor::dtype>()},
+    {"dtype", "dtype 77 is unknown", unknown<rnn_tensor, rnn_dtype, &rnn_tensor::dtype>},
     {"rank", "rank is 0, the plan has 3, [2, 3, 4]", [](auto& t) { t.rank = 0; }},
     {"rank", "rank is 9, the plan has 3, [2, 3, 4]", [](auto& t) { t.rank = 9; }},
     {"shape", "shape is [2, 3, 5], the plan has [2, 3, 4]", [](auto& t) { t.shape[2] = 5; }},
@@ -461,9 +446,6 @@ TEST_F(Calls, ATensorThatIsWrongIsNamed) {
   for (const TensorRow& row : tensorRows) {
     SCOPED_TRACE(row.text);
     tested.insert(row.member);
-    if (!row.spoil) {
-      continue;
-    }
     for (size_t argument : {0, 2}) { // an input and a result, both (batch, time, d)
       std::vector<rnn_tensor> spoilt = args;
       row.spoil(spoilt[argument]);
