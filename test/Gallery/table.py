@@ -16,8 +16,8 @@ from cells import CELLS
 from values import rnnc
 
 BEGIN, END = "<!-- tables: test/Gallery/table.py -->\n", "<!-- end of tables -->\n"
-SHAPE = ("--batch", "4", "--time", "4096", "--schedule", "parallel", "--vector", "lanes", "--chunk", "32",
-         "--chunks", "16")
+SHAPE = ("--batch", "4", "--time", "4096", "--schedule", "parallel", "--vector", "lanes", "--tiles", "sequence",
+         "--chunk", "32", "--chunks", "16")
 HEAD = ("| cell | states a lane | Jacobian | carry | linear | sweeps | at tolerance 0 |\n"
         "|---|---|---|---|---|---|---|\n")
 
