@@ -11,7 +11,7 @@ add_library(rnn::runtime ALIAS rnn_shared)
 set_target_properties(rnn_shared PROPERTIES OUTPUT_NAME rnn EXPORT_NAME runtime LINKER_LANGUAGE CXX
                       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       LINK_DEPENDS ${CMAKE_BINARY_DIR}/rnn.map)
-target_link_libraries(rnn_shared PRIVATE rnn_nvrtc fmt::fmt TBB::tbb ${CMAKE_DL_LIBS} rnn_flags)
+target_link_libraries(rnn_shared PRIVATE $<TARGET_PROPERTY:rnn_runtime,LINK_LIBRARIES>)
 target_link_options(rnn_shared PRIVATE LINKER:--version-script=${CMAKE_BINARY_DIR}/rnn.map LINKER:--no-undefined)
 target_include_directories(rnn_shared INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

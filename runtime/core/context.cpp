@@ -1,9 +1,8 @@
 #include "core/context.hpp"
 
 #include "core/status.hpp"
+#include "cpu/arena.hpp"
 #include "cuda/programs.hpp"
-
-#include <oneapi/tbb/info.h>
 
 namespace rnnc::runtime {
 namespace {
@@ -41,15 +40,14 @@ std::string Context::takeWarning() {
   return programs_ ? programs_->takeWarning() : std::string();
 }
 
-std::shared_ptr<tbb::task_arena> Context::arena(int threads) {
+std::shared_ptr<cpu::Arena> Context::arena(int threads) {
   if (threads == 0) {
-    threads = tbb::info::default_concurrency();
+    threads = cpu::usualThreads();
   }
   std::lock_guard lock(mutex_);
-  std::shared_ptr<tbb::task_arena>& arena = arenas_[threads];
+  std::shared_ptr<cpu::Arena>& arena = arenas_[threads];
   if (!arena) {
-    arena = std::make_shared<tbb::task_arena>(threads);
-    arena->initialize();
+    arena = cpu::makeArena(threads);
   }
   return arena;
 }

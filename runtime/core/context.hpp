@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <oneapi/tbb/task_arena.h>
 #include <string>
 
 namespace rnnc::runtime {
 
+namespace cpu {
+struct Arena;
+}
 namespace cuda {
 class Programs;
 }
@@ -22,7 +24,7 @@ public:
 
   /// The arena of `threads` threads (0: one for each core this process may use), made when first
   /// asked for. Plans keep it alive.
-  std::shared_ptr<tbb::task_arena> arena(int threads);
+  std::shared_ptr<cpu::Arena> arena(int threads);
 
   /// Made when first asked for. Plans keep the context, and so this, alive.
   cuda::Programs& programs();
@@ -32,7 +34,7 @@ public:
 private:
   std::mutex mutex_;
   std::unique_ptr<cuda::Programs> programs_;
-  std::map<int, std::shared_ptr<tbb::task_arena>> arenas_;
+  std::map<int, std::shared_ptr<cpu::Arena>> arenas_;
 };
 
 } // namespace rnnc::runtime

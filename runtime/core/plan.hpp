@@ -126,7 +126,7 @@ struct Plan {
   /// derived tensors, and states that a stage reads, for a caller that wants none or another type.
   std::vector<uint8_t> kept;
   int64_t packedNumbers = 0; ///< shared params of all dense systems and maps
-  std::shared_ptr<tbb::task_arena> arena;
+  std::shared_ptr<cpu::Arena> arena;
   size_t workspaceBytes = 0;
   rnn_plan_info info{};
   /// Of a streaming plan: the same for a single step on the calling thread, which is what a state

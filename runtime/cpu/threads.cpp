@@ -4,11 +4,20 @@
 #include "cpu/threads.hpp"
 
 #include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 
 namespace rnnc::runtime::cpu {
 
-void runOnThreads(tbb::task_arena& arena, int64_t items,
+int usualThreads() { return tbb::info::default_concurrency(); }
+
+std::shared_ptr<Arena> makeArena(int threads) {
+  auto arena = std::make_shared<Arena>(threads);
+  arena->initialize();
+  return arena;
+}
+
+void runOnThreads(Arena& arena, int64_t items,
                   void (*run)(void* context, int64_t begin, int64_t end, int slot), void* context) {
   arena.execute([&] {
     tbb::parallel_for(

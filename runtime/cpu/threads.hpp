@@ -1,6 +1,7 @@
 // One flat loop over independent items, on the plan's threads.
 #pragma once
 
+#include "cpu/arena.hpp"
 #include "cpu/float_env.hpp"
 
 #include <cstdint>
@@ -15,8 +16,13 @@
 
 namespace rnnc::runtime::cpu {
 
+/// oneTBB's, whose headers only the CPU's part includes.
+struct Arena : tbb::task_arena {
+  using task_arena::task_arena;
+};
+
 /// Calls run(context, begin, end, slot) for pieces of 0..items-1 on the arena's threads.
-void runOnThreads(tbb::task_arena& arena, int64_t items,
+void runOnThreads(Arena& arena, int64_t items,
                   void (*run)(void* context, int64_t begin, int64_t end, int slot), void* context);
 
 // ThreadSanitizer does not see how oneTBB synchronises (threads.cpp), so this says that pieces
@@ -66,7 +72,7 @@ struct Loop {
 /// and no two calls that run at the same time have the same one. Bodies do not wait for each other,
 /// so a thread never begins an item inside another.
 template <class Body>
-void parallelFor(tbb::task_arena& arena, int64_t items, const Body& body) {
+void parallelFor(Arena& arena, int64_t items, const Body& body) {
   Loop<Body> loop{body, {}};
   if (items <= 1 || arena.max_concurrency() == 1) {
     Loop<Body>::run(&loop, 0, items, 0);

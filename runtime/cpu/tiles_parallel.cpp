@@ -235,7 +235,7 @@ void TilesInParallel<F>::finish(const Call& call, int64_t group, GroupSolver<F>&
 
 template <class F>
 void TilesInParallel<F>::solve(const Call& call, const ThreadSlices& threads) {
-  tbb::task_arena& arena = *call.plan.arena;
+  Arena& arena = *call.plan.arena;
   auto forGroups = [&](const auto& body) {
     parallelFor(arena, system_.groups, [&](int64_t group, int slot) {
       Carver carver(threads.slice(slot));
