@@ -339,10 +339,11 @@ Expected<CellChoice> rnnc::chooseCell(ModuleOp module, StringRef name, StringRef
 }
 
 Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, StringRef name,
-                                                             StringRef arch) {
+                                                             StringRef arch, Effort effort) {
   auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
+  choice->target.isOptimized = effort == Effort::Full;
   auto jit = Jit::create(choice->target);
   if (!jit)
     return jit.takeError();

@@ -81,9 +81,9 @@ createMachine(const CpuTarget& target,
 
 /// Above so many instructions a kernel is one block that no register file holds: the optimiser and
 /// the register allocator, whose time grows faster than the block, gain little and cost minutes.
-static bool isLarge(const llvm::Module& module) {
+static bool isQuick(const llvm::Module& module, const CpuTarget& target) {
   constexpr unsigned kInstructions = 30000;
-  return module.getInstructionCount() > kInstructions;
+  return !target.isOptimized || module.getInstructionCount() > kInstructions;
 }
 
 /// Cuts long straight code: what the code generator builds of a block grows faster than the block.
@@ -144,7 +144,7 @@ static Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module,
       function.addFnAttr("min-legal-vector-width", "512");
     }
   }
-  if (isLarge(*result))
+  if (isQuick(*result, target))
     cutBlocks(*result);
   else
     optimize(*result, machine);
@@ -215,9 +215,9 @@ Expected<void*> Jit::compile(mlir::ModuleOp module, llvm::StringRef name) {
   auto translated = translate(module, *context, *machine, target);
   if (!translated)
     return translated.takeError();
-  if (auto error = isLarge(**translated) ? addQuickly(**translated)
-                                         : jit->addIRModule(llvm::orc::ThreadSafeModule(
-                                               std::move(*translated), std::move(context))))
+  if (auto error = isQuick(**translated, target) ? addQuickly(**translated)
+                                                 : jit->addIRModule(llvm::orc::ThreadSafeModule(
+                                                       std::move(*translated), std::move(context))))
     return error;
   auto symbol = jit->lookup(name);
   if (!symbol)
@@ -244,7 +244,7 @@ static Expected<Translated> translateAlone(mlir::ModuleOp module, const CpuTarge
   if (!translated)
     return translated.takeError();
   result.module = std::move(*translated);
-  if (isLarge(*result.module)) {
+  if (isQuick(*result.module, target)) {
     auto quick = createMachine(target, llvm::CodeGenOptLevel::None);
     if (!quick)
       return quick.takeError();
@@ -293,8 +293,9 @@ Expected<std::string> rnnc::emitObject(mlir::ModuleOp module, const CpuTarget& t
   for (llvm::Function& function : **translated)
     if (!function.isDeclaration())
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);
-  return bytesOf(isLarge(**translated) ? compileQuickly(**translated, target)
-                                       : llvm::orc::SimpleCompiler(**machine)(**translated));
+  return bytesOf(isQuick(**translated, target)
+                     ? compileQuickly(**translated, target)
+                     : llvm::orc::SimpleCompiler(**machine)(**translated));
 }
 
 Expected<std::string> rnnc::emitObject(llvm::Module& data) {

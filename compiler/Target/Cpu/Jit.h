@@ -23,7 +23,8 @@ struct CpuTarget {
   std::string name; // LLVM's name of the processor, "host" resolved
   std::string features;
   bool fma;
-  unsigned vectorBits; // of a vector register
+  unsigned vectorBits;     // of a vector register
+  bool isOptimized = true; // what is made for it
   /// Columns a vector: `narrow` fills one register, `wide` four, which hides latency.
   unsigned narrow(unsigned elementBits) const { return vectorBits / elementBits; }
   unsigned wide(unsigned elementBits) const { return 4 * narrow(elementBits); }

@@ -51,9 +51,15 @@ public:
   virtual bool isTooLong() const = 0;
 };
 
+/// How kernels are made: as fast as they get, or as fast as they can be made. Their bits are the
+/// same.
+enum class Effort { Full, Quick };
+
 /// `cell` empty: the module's first. `arch` as --arch; empty for this machine.
-llvm::Expected<std::unique_ptr<CompiledCell>>
-compileForHost(mlir::ModuleOp newton, llvm::StringRef cell, llvm::StringRef arch = "");
+llvm::Expected<std::unique_ptr<CompiledCell>> compileForHost(mlir::ModuleOp newton,
+                                                             llvm::StringRef cell,
+                                                             llvm::StringRef arch = "",
+                                                             Effort effort = Effort::Full);
 /// The same table for plans that nobody runs: its kernels are there, but do nothing.
 llvm::Expected<std::unique_ptr<CompiledCell>>
 describeForHost(mlir::ModuleOp newton, llvm::StringRef cell, llvm::StringRef arch = "");

@@ -79,7 +79,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Compiled::lower(bool isDouble, std::optional<b
 }
 
 std::unique_ptr<CompiledCell> Compiled::compile(mlir::ModuleOp newton) {
-  auto made = compileForHost(newton, "", program.setting.arch);
+  auto made = compileForHost(newton, "", program.setting.arch,
+                             program.setting.isOptimised ? Effort::Full : Effort::Quick);
   if (made)
     return std::move(*made);
   failure = {"compiling", llvm::toString(made.takeError())};

@@ -1,6 +1,7 @@
 //===- generated_test.cpp - random programs, compared in every way that there is --------------===//
 //
 // generated_test [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink] [--print]
+// [--optimise]
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ constexpr int kFailuresShown = 3;
 
 std::string reproducer(uint64_t index) {
   return "generated_test --seed=" + std::to_string(range.seed) +
-         " --program=" + std::to_string(index);
+         " --program=" + std::to_string(index) + (range.optimise ? " --optimise" : "");
 }
 
 /// Says which program it was when the process dies.
@@ -49,6 +50,7 @@ TEST(Generated, AgreesInEveryForm) {
   for (uint64_t index = range.first; index < range.first + range.programs && shown < kFailuresShown;
        ++index) {
     Program program = generate(range.seed, index);
+    program.setting.isOptimised |= range.optimise;
     std::string text = reproducer(index) + "\n" + describe(program) + "\n" + printAll(program);
     if (range.print) {
       llvm::outs() << text << '\n';

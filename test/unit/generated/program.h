@@ -112,7 +112,8 @@ struct Equation {
 struct Setting {
   int64_t batch = 1, time = 1;
   bool isDouble = true;
-  std::string arch; // as --arch
+  bool isOptimised = true; // kernels; or made quickly
+  std::string arch;        // as --arch
   bool contracts = true;
   bool strange = false; // NaN, infinities and huge numbers among the inputs
   uint64_t data = 0;    // the seed of all numbers

@@ -10,13 +10,13 @@
 namespace rnnc::generated {
 
 /// --seed=S --first=N --programs=N, or --program=N for one; --no-shrink; --print: only what
-/// they are.
+/// they are; --optimise: all kernels, not those of every eighth program alone, as with RNN_SOAK=1.
 ///
 /// RNN_SOAK_PROGRAMS=N in the environment: N programs for every 1000, beginning where the usual
 /// ones end.
 struct Range {
   uint64_t seed = 1, first = 0, programs = 1000;
-  bool shrink = true, print = false;
+  bool shrink = true, print = false, optimise = std::getenv("RNN_SOAK") != nullptr;
 
   /// False after a message.
   bool parse(int argc, char** argv) {
@@ -28,11 +28,13 @@ struct Range {
         shrink = false;
       else if (std::strcmp(argv[i], "--print") == 0)
         print = true;
+      else if (std::strcmp(argv[i], "--optimise") == 0)
+        optimise = true;
       else if (!number(argv[i], "--seed", seed) && !number(argv[i], "--first", first) &&
                !number(argv[i], "--programs", programs)) {
         llvm::errs() << "usage: " << argv[0]
                      << " [--seed=S] [--first=N] [--programs=N] [--program=N] [--no-shrink]"
-                        " [--print]\n";
+                        " [--print] [--optimise]\n";
         return false;
       }
     }
