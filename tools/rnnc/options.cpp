@@ -240,15 +240,22 @@ void Verbs::addDevice(CLI::App& app) {
     std::optional<int64_t> ordinal = 0;
     if (name.size() < text.size())
       ordinal = name == "cuda" ? atLeastZero(text.substr(name.size() + 1)) : std::nullopt;
-    if (!ordinal || *ordinal > kMostOrdinal || (name != "auto" && name != "cpu" && name != "cuda"))
-      throw CLI::ValidationError("--device",
-                                 fmt::format("'{}' is not one of auto|cpu|cuda|cuda:N", text));
-    o.device = name == "cuda" ? Device::Cuda : name == "cpu" ? Device::Cpu : Device::Auto;
+    static const std::map<std::string, Device> devices = {{"auto", Device::Auto},
+                                                          {"cpu", Device::Cpu},
+                                                          {"cuda", Device::Cuda},
+                                                          {"interpreter", Device::Interpreter}};
+    const auto device = devices.find(name);
+    if (!ordinal || *ordinal > kMostOrdinal || device == devices.end())
+      throw CLI::ValidationError(
+          "--device", fmt::format("'{}' is not one of auto|cpu|cuda|cuda:N|interpreter", text));
+    o.device = device->second;
     o.ordinal = static_cast<int32_t>(*ordinal);
   };
   app.add_option_function<std::string>(
-         "--device", set, "Where to run (auto: the CPU); cuda:N is the device of that number")
-      ->type_name("auto|cpu|cuda|cuda:N");
+         "--device", set,
+         "Where to run (auto: the CPU); cuda:N is the device of that number; interpreter: in "
+         "float64, step by step, what every device is compared with")
+      ->type_name("auto|cpu|cuda|cuda:N|interpreter");
 }
 
 void Verbs::addRun(CLI::App& app) {

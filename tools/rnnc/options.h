@@ -21,7 +21,7 @@ enum ExitCode : int {
 };
 
 enum class Verb { Run, Build, Check, Explain, Bench, Doctor };
-enum class Device { Auto, Cpu, Cuda };
+enum class Device { Auto, Cpu, Cuda, Interpreter };
 enum class Color { Auto, Always, Never };
 enum class ErrorFormat { Text, Json };
 enum class MathKind { Polynomial, Special };

@@ -1,5 +1,6 @@
 // rnnc run: compile for this machine and run on data.
 #include "files.h"
+#include "interpret.h"
 #include "output_files.h"
 #include "progress.h"
 #include "report.h"
@@ -43,6 +44,8 @@ private:
 int Runner::solve() {
   if (int status = solver.prepare(planOptions(options), data, storageType(options), call))
     return status;
+  if (options.device == Device::Interpreter)
+    return interpret(console, source, data, storageType(options), call);
   rnn_status status;
   {
     // Nobody sees how far a device is.
@@ -83,7 +86,9 @@ int Runner::verify() {
 
 Json Runner::json(rnn_status status) const {
   Json json{{"cell", source.cellName()}, {"file", options.file}};
-  json["device"] = options.device == Device::Cuda ? "cuda" : "cpu";
+  json["device"] = options.device == Device::Cuda          ? "cuda"
+                   : options.device == Device::Interpreter ? "interpreter"
+                                                           : "cpu";
   if (options.device == Device::Cuda)
     json["device_name"] = solver.deviceText();
   json.update(sizesJson(data.sizes));
@@ -131,7 +136,10 @@ void Runner::print() const {
                                    fmt::join(data.drawn, ", "), options.seed));
   if (options.device == Device::Cuda)
     printLine("device", solver.deviceText());
-  printLine("schedule", planText(call.info()));
+  if (options.device == Device::Interpreter)
+    printLine("device", "the float64 interpreter, one step after the other");
+  else
+    printLine("schedule", planText(call.info()));
   if (call.report().tiles)
     printLine("sweeps", sweepsText(call.report()));
   if (call.report().first_nonfinite >= 0)

@@ -209,6 +209,15 @@ const data::HostArray* Call::result(rnn_arg_kind kind, uint32_t tensor) const {
   return nullptr;
 }
 
+void Call::take(std::vector<data::HostArray> others, double seconds) {
+  results = std::move(others);
+  lastReport = {};
+  lastReport.size = sizeof(lastReport);
+  lastReport.first_nonfinite = lastReport.unconverged_tile = lastReport.unsolved_step =
+      lastReport.unsolved_system = lastReport.unsolved_lane = -1;
+  lastSeconds = seconds;
+}
+
 rnn_plan_options rnnc::tool::planOptions(const Options& o) {
   rnn_plan_options plan{};
   plan.size = sizeof(plan);

@@ -28,6 +28,11 @@ int rnnc::tool::checkSupported(const Options& options, const Console& console) {
           fmt::format("not supported yet: rnnc {} --device cuda", verbName(options.verb)),
           "rnnc run --device cuda");
   }
+  if (options.device == Device::Interpreter && options.verb != Verb::Run)
+    return console.error(fmt::format("rnnc {} --device interpreter: only whole runs can be "
+                                     "interpreted",
+                                     verbName(options.verb)),
+                         "rnnc run --device interpreter");
   return kFine;
 }
 
