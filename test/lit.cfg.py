@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -12,10 +13,12 @@ config.test_source_root = os.path.join(config.rnn_source, "test")
 config.test_exec_root = os.path.join(config.rnn_build, "test")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.rnn_build, "bin"), config.llvm_bin, config.environment["PATH"]])
-# Nothing of the user's own is read or written.
+# Nothing of the user's own is read or written, but what ccache knows.
+config.environment.setdefault("CCACHE_DIR", os.environ.get("CCACHE_DIR", os.path.expanduser("~/.cache/ccache")))
 config.environment["HOME"] = config.test_exec_root
 config.substitutions.append(("%examples", os.path.join(config.rnn_source, "examples")))
 config.substitutions.append(("%python", "python3"))
+config.substitutions.append(("%ccache", shutil.which("ccache") or ""))
 config.substitutions.append(("%source", config.rnn_source))
 config.substitutions.append(("%build", config.rnn_build))
 

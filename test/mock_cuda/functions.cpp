@@ -114,7 +114,8 @@ int cuCtxPopCurrent_v2(Device** context) {
 
 int cuModuleLoadData(Module** module, const void* data) {
   MOCK_ENTER("cuModuleLoadData", true, true);
-  // The test's NVRTC writes "\x7f" "ELF sm_90", a line's end and the source.
+  // The test's NVRTC writes "\x7f" "ELF sm_90", a line's end and the source; or behind the
+  // architecture the size of a library that follows the source.
   const auto* text = static_cast<const char*>(data);
   if (std::memcmp(text,
                   "\x7f"
@@ -127,7 +128,15 @@ int cuModuleLoadData(Module** module, const void* data) {
     if (std::atoi(text + 8) != contexts().back()->architecture)
       return NoBinary;
   }
-  m.loaded.push_back(std::make_unique<Module>(Module{contexts().back(), image}));
+  void* library = nullptr;
+  const size_t line = image.find('\n'), space = image.find(' ', 1);
+  if (line != std::string::npos && space < line) {
+    library =
+        loadLibrary(text + 4 + image.size() + 1, std::strtoull(image.c_str() + space, nullptr, 10));
+    if (!library)
+      return InvalidImage;
+  }
+  m.loaded.push_back(std::make_unique<Module>(Module{contexts().back(), image, library}));
   *module = m.loaded.back().get();
   return Success;
 }
@@ -145,7 +154,7 @@ int cuModuleUnload(Module* module) {
 
 int cuModuleGetFunction(Function** function, Module* module, const char* name) {
   MOCK_ENTER("cuModuleGetFunction", true);
-  if (module->image != "real" && module->image.find(std::string(name) + "(") == std::string::npos)
+  if (module->image != "real" && !module->library && module->image.find(std::string(name) + "(") == std::string::npos)
     return NotFound;
   m.functions.push_back(std::make_unique<Function>(Function{module, name}));
   *function = m.functions.back().get();

@@ -1,14 +1,11 @@
 // Printed units as kernels that the mock driver runs.
 #pragma once
 
-#include "mock_cuda/driver.hpp"
+#include "mock_cuda/entry.hpp"
 
-#include "host_cuda/launch.hpp"
 #include "rnn/dense.cuh"
 #include "rnn/forward.cuh"
 #include "rnn/math.cuh"
-
-#include <cstring>
 
 inline std::vector<mock_cuda::Kernel>& brought() {
   static std::vector<mock_cuda::Kernel> kernels;
@@ -17,13 +14,7 @@ inline std::vector<mock_cuda::Kernel>& brought() {
 
 template <class Args>
 bool bring(const char* name, unsigned lanes, unsigned chunks, void (*entry)(Args)) {
-  brought().push_back(
-      {name, lanes, chunks, sizeof(Args),
-       [=](unsigned grid, unsigned shared, const void* argument) {
-         Args args;
-         std::memcpy(static_cast<void*>(&args), argument, sizeof(args));
-         return host_cuda::launch({}, grid, dim3(lanes, chunks), shared, entry, args).error;
-       }});
+  brought().push_back(mock_cuda::kernelOf(name, lanes, chunks, entry));
   return true;
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <sstream>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace mock_cuda {
@@ -239,6 +241,15 @@ bool Machine::holds(const void* address, size_t bytes) const {
   return readsHostMemory;
 }
 
+int Machine::later(void* stream, Work work) {
+  Stream* onto = find(stream);
+  if (!onto) {
+    return InvalidHandle;
+  }
+  put(*onto, std::move(work));
+  return Success;
+}
+
 int Machine::fill(void* address, unsigned value, size_t count, void* stream) {
   Stream* onto = find(stream);
   if (!onto) {
@@ -263,6 +274,33 @@ const Kernel* Machine::kernelFor(const std::string& name, unsigned lanes, unsign
   return nullptr;
 }
 
+/// A library from memory; null with a word about why where it is none.
+void* loadLibrary(const char* bytes, size_t size) {
+  const int file = memfd_create("mock_cuda kernels", MFD_CLOEXEC);
+  const bool isWhole = file >= 0 && write(file, bytes, size) == static_cast<ssize_t>(size);
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  void* library = isWhole ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (!library) {
+    std::fprintf(stderr, "mock_cuda: %s\n", isWhole ? dlerror() : "no memory for a library");
+  }
+  return library; // the file stays open: the loader knows a library by its path
+}
+
+/// Of a module's own kernels.
+static std::optional<Kernel> kernelOf(const Function& function, unsigned lanes, unsigned chunks) {
+  using Entry = void (*)(unsigned, unsigned, Kernel*);
+  const std::string name = "mock_entry_" + function.name;
+  const auto entry = function.module->library
+                         ? reinterpret_cast<Entry>(dlsym(function.module->library, name.c_str()))
+                         : nullptr;
+  if (!entry) {
+    return std::nullopt;
+  }
+  Kernel kernel;
+  entry(lanes, chunks, &kernel);
+  return kernel;
+}
+
 int Machine::launch(Function* function, const unsigned (&grid)[3], const unsigned (&block)[3],
                     unsigned shared, void* stream, void** parameters) {
   Stream* onto = find(stream);
@@ -281,7 +319,8 @@ int Machine::launch(Function* function, const unsigned (&grid)[3], const unsigne
                        shared,
                        stream});
   // Kernels come and go with whoever brought them; a launch has its own.
-  if (const Kernel* kernel = kernelFor(function->name, block[0], block[1])) {
+  const std::optional<Kernel> own = kernelOf(*function, block[0], block[1]);
+  if (const Kernel* kernel = own ? &*own : kernelFor(function->name, block[0], block[1])) {
     const auto* bytes = static_cast<const unsigned char*>(parameters[0]);
     put(*onto, [run = kernel->run, blocks = grid[0], shared,
                 argument = std::vector<unsigned char>(bytes, bytes + kernel->bytes)] {

@@ -36,6 +36,7 @@ struct Device {
 struct Module {
   Device* context;
   std::string image;
+  void* library = nullptr; ///< of kernels for the host that the code brought
 };
 
 struct Function {
@@ -82,6 +83,7 @@ public:
   // The functions' parts, with mutex_ held.
   int launch(Function* function, const unsigned (&grid)[3], const unsigned (&block)[3],
              unsigned shared, void* stream, void** parameters);
+  int later(void* stream, Work work);
   int fill(void* address, unsigned value, size_t count, void* stream);
   /// Null where it is not of the current context.
   Stream* find(void* stream);
@@ -121,6 +123,8 @@ private:
 };
 
 Machine& machine();
+
+void* loadLibrary(const char* bytes, size_t size);
 
 /// Holds the machine while a thread is in a function of the driver.
 class Inside {

@@ -1,12 +1,24 @@
 // A library that looks like NVRTC 13.0 and makes of a source what the mock driver takes for its
 // code. A source with "#error" is refused, with a log that names a line of a .rnn file.
+//
+// With RNN_MOCK_COMPILER, a command that is given a folder, in which it makes unit.so of unit.cpp,
+// the code holds the kernels as well, for the host (compiler.in).
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <string>
+#include <vector>
 
 namespace {
 
 struct Program {
   std::string source, architecture, log;
+  std::vector<std::pair<std::string, std::string>> headers; ///< name and text
+  std::string library;                                      ///< kernels for the host, or empty
 };
 
 int compiled = 0;
@@ -17,9 +29,55 @@ int copy(const std::string& from, char* to) {
 }
 
 std::string codeOf(const Program& program) {
-  return "\x7f"
-         "ELF " +
-         program.architecture + "\n" + program.source;
+  std::string code = "\x7f"
+                     "ELF " +
+                     program.architecture;
+  if (program.library.empty()) {
+    return code + "\n" + program.source;
+  }
+  code += " " + std::to_string(program.library.size()) + "\n" + program.source;
+  return code + std::string(1, '\0') + program.library;
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The source for the host: the same, and every kernel's place in it.
+std::string forTheHost(const std::string& source) {
+  static const std::regex kernel(
+      R"(extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\()");
+  std::string text = source + "\n#include \"mock_cuda/entry.hpp\"\n";
+  for (std::sregex_iterator found(source.begin(), source.end(), kernel), end; found != end;
+       ++found) {
+    text += "MOCK_ENTRY(" + (*found)[1].str() + ")\n";
+  }
+  return text;
+}
+
+bool compileForTheHost(Program& program, const std::string& compiler) {
+  std::string folder = (std::filesystem::temp_directory_path() / "mock-nvrtc-XXXXXX").string();
+  if (!mkdtemp(folder.data())) {
+    program.log = "no temporary folder";
+    return false;
+  }
+  const std::filesystem::path root = folder;
+  for (const auto& [name, text] : program.headers) {
+    write(root / name, text);
+  }
+  write(root / "unit.cpp", forTheHost(program.source));
+  const std::string command = compiler + " " + folder + " > " + folder + "/log 2>&1";
+  const bool isMade = std::system(command.c_str()) == 0;
+  program.log = isMade ? "" : read(root / "log");
+  program.library = isMade ? read(root / "unit.so") : "";
+  std::filesystem::remove_all(root);
+  return isMade;
 }
 
 } // namespace
@@ -43,9 +101,12 @@ int nvrtcGetSupportedArchs(int* architectures) {
   std::memcpy(architectures, known, sizeof(known));
   return 0;
 }
-int nvrtcCreateProgram(Program** program, const char* source, const char*, int, const char* const*,
-                       const char* const*) {
-  *program = new Program{source, "", ""};
+int nvrtcCreateProgram(Program** program, const char* source, const char*, int headers,
+                       const char* const* texts, const char* const* names) {
+  *program = new Program{source, "", "", {}, ""};
+  for (int i = 0; i < headers; ++i) {
+    (*program)->headers.emplace_back(names[i], texts[i]);
+  }
   return 0;
 }
 int nvrtcDestroyProgram(Program** program) {
@@ -62,7 +123,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
     }
   }
   if (program->source.find("#error") == std::string::npos) {
-    return 0;
+    const char* compiler = std::getenv("RNN_MOCK_COMPILER");
+    return compiler && !compileForTheHost(*program, compiler) ? 6 : 0;
   }
   program->log = "broken.rnn(9): error: no such thing";
   return 6;

@@ -13,7 +13,7 @@ RNN_BUILD_PACKAGES=(
 )
 RNN_TEST_PACKAGES=(
   clang-format-22 python3 python3-venv python3-psutil
-  libmpfr-dev libgtest-dev libgmock-dev librapidcheck-dev
+  libmpfr-dev libgtest-dev libgmock-dev googletest librapidcheck-dev
 )
 # Recordings of music at 8 kHz; an English text, with the program that prints it.
 RNN_DEMO_PACKAGES=(asterisk-moh-opsound-wav bible-kjv)

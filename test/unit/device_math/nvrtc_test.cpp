@@ -7,10 +7,12 @@
 //===-----------------------------------------------------------------------------------------===//
 
 #include "cuda/nvrtc.hpp"
+#include "math_source.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <sstream>
@@ -82,11 +84,10 @@ protected:
       GTEST_SKIP() << "no NVRTC: " << error;
   }
 
-  CudaProgram compile(CudaCode kind) {
+  CudaProgram compile(CudaCode kind, const std::string& text = source()) {
     CudaProgram program;
     std::string error;
-    EXPECT_EQ(compileCuda(*nvrtc, {"math_test.cu", source(), GetParam()}, kind, program, error),
-              RNN_OK)
+    EXPECT_EQ(compileCuda(*nvrtc, {"math_test.cu", text, GetParam()}, kind, program, error), RNN_OK)
         << error;
     return program;
   }
@@ -121,6 +122,19 @@ TEST_P(DeviceMath, NoStackAndNoSpills) {
     for (int i = 1; i <= 3; ++i)
       EXPECT_EQ((*at)[i], "0") << at->str();
   EXPECT_GE(functions, 3 * static_cast<int>(std::size(kCosts))) << log;
+}
+
+std::string readText(const std::string& name) {
+  std::ifstream file(std::string(RNN_GPU_TESTS "/") + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What tools/gpu compares every argument with on a device: that NVRTC takes it is known before.
+TEST_P(DeviceMath, SweepsOverAllArgumentsCompile) {
+  const std::string code =
+      compile(CudaCode::Cubin, gpu::mathSource(readText("math_sweep.cuh"))).code;
+  for (const gpu::MathKernel& kernel : gpu::mathKernels())
+    EXPECT_NE(code.find(kernel.name), std::string::npos) << kernel.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, DeviceMath, testing::Values(80, 90, 120),

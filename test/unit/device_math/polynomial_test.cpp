@@ -17,13 +17,11 @@ struct Bound {
   const char* name;
   double f32, f64;
 };
-const Bound kBounds[] = {{"exp", 1.7, 1.5},    {"expm1", 1.8, 2.2}, {"log", 1, 1},
-                         {"log1p", 1.5, 1.6},  {"tanh", 2, 2.3},    {"sigmoid", 2, 2.2},
-                         {"softplus", 1.9, 2}, {"sin", 1.6, 1.8},   {"cos", 1.6, 1.8},
-                         {"tan", 3.8, 4},      {"asin", 2.4, 2.5},  {"acos", 1.2, 1.3},
-                         {"atan", 1.9, 2},     {"sinh", 2, 2.5},    {"cosh", 1.9, 2},
-                         {"erf", 1, 3.5},      {"sqrt", 0.5, 0.5},  {"rsqrt", 0.501, 0.51},
-                         {"sign", 0, 0},       {"atan2", 2.5, 2.5}, {"pow", 0.51, 2}};
+const Bound kBounds[] = {
+#define RNN_ULP(name, arguments, f32, f64) {#name, f32, f64},
+#include "math_bounds.inc"
+#undef RNN_ULP
+};
 
 void report(const Bound& bound, const Tally& t, const char* type, double limit) {
   std::printf(
