@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 using namespace rnnc;
 using namespace rnnc::check;
 
@@ -36,34 +38,66 @@ constexpr Variant kVariants[] = {
     {RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL, "chunks in the vector, tiles in parallel"},
 };
 
-/// Runs one variant over all shapes; the first difference or error, or nothing.
-std::optional<std::string> checkVariant(rnn_context* context, const CompiledCell& cell,
-                                        const Subject& subject, rnn_dtype type,
-                                        const Variant& variant, const Shapes& shapes,
-                                        int64_t& solves) {
-  for (int64_t time : shapes.times)
-    for (int64_t lanes : shapes.lanes) {
-      CallBuffers sequential(cell, subject, lanes, time);
-      rnn_plan_options options = sequential.options(type);
-      options.schedule = RNN_SCHEDULE_SEQUENTIAL;
-      if (auto error = sequential.run(context, options))
-        return fmt::format("sequential, T = {}, {} lanes: {}", time, lanes, *error);
-      for (int64_t chunk : shapes.chunks) {
-        CallBuffers parallel(cell, subject, lanes, time);
-        options = parallel.options(type);
-        options.schedule = RNN_SCHEDULE_PARALLEL;
-        options.vector = variant.vector;
-        options.tiles = variant.tiles;
-        options.chunk = chunk ? chunk : time;
-        std::string where = fmt::format("T = {}, {} lanes, C = {}", time, lanes, options.chunk);
-        if (auto error = parallel.run(context, options))
-          return where + ": " + *error;
-        if (auto difference = firstDifference(parallel, sequential, *cell.table(), type))
-          return where + ": " + *difference;
-        ++solves;
-      }
+struct Outcome {
+  int64_t solves = 0;
+  std::optional<std::string> problem; ///< the first difference or error
+};
+
+/// A cell in one type of numbers, by all variants.
+class Comparison {
+public:
+  Comparison(rnn_context* context, const CompiledCell& cell, const Subject& subject, rnn_dtype type)
+      : context(context), cell(cell), subject(subject), type(type) {}
+
+  /// Every variant that has shown no problem yet, with one set of arrays.
+  void compare(int64_t time, int64_t lanes, llvm::ArrayRef<int64_t> chunks);
+
+  std::array<Outcome, std::size(kVariants)> outcomes;
+
+private:
+  std::optional<std::string> solve(const CallBuffers& drawn, const CallBuffers& sequential,
+                                   const Variant& variant, int64_t chunk) const;
+
+  rnn_context* context;
+  const CompiledCell& cell;
+  const Subject& subject;
+  rnn_dtype type;
+};
+
+std::optional<std::string> Comparison::solve(const CallBuffers& drawn,
+                                             const CallBuffers& sequential, const Variant& variant,
+                                             int64_t chunk) const {
+  CallBuffers parallel = drawn;
+  rnn_plan_options options = parallel.options(type);
+  options.schedule = RNN_SCHEDULE_PARALLEL;
+  options.vector = variant.vector;
+  options.tiles = variant.tiles;
+  options.chunk = chunk;
+  auto problem = parallel.run(context, options);
+  return problem ? problem : firstDifference(parallel, sequential, *cell.table(), type);
+}
+
+void Comparison::compare(int64_t time, int64_t lanes, llvm::ArrayRef<int64_t> chunks) {
+  // Drawing takes longer than most solves.
+  const CallBuffers drawn(cell, subject, lanes, time);
+  CallBuffers sequential = drawn;
+  rnn_plan_options options = sequential.options(type);
+  options.schedule = RNN_SCHEDULE_SEQUENTIAL;
+  auto error = sequential.run(context, options);
+  for (size_t v = 0; v < std::size(kVariants); ++v) {
+    Outcome& outcome = outcomes[v];
+    if (error && !outcome.problem)
+      outcome.problem = fmt::format("sequential, T = {}, {} lanes: {}", time, lanes, *error);
+    for (size_t c = 0; c < chunks.size() && !outcome.problem; ++c) {
+      const int64_t chunk = chunks[c] ? chunks[c] : time;
+      outcome.problem = solve(drawn, sequential, kVariants[v], chunk);
+      if (outcome.problem)
+        outcome.problem =
+            fmt::format("T = {}, {} lanes, C = {}: {}", time, lanes, chunk, *outcome.problem);
+      else
+        ++outcome.solves;
     }
-  return std::nullopt;
+  }
 }
 
 } // namespace
@@ -81,15 +115,19 @@ Rows rnnc::check::checkSchedules(const Subject& subject) {
     if (table.system[s].diagonal)
       shapes = {kLargeTimes, kLargeLanes, kLargeChunks};
   }
-  for (rnn_dtype type : {RNN_F32, RNN_F64})
-    for (const Variant& variant : kVariants) {
-      int64_t solves = 0;
-      const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
-      auto problem = checkVariant(context.get(), cell, subject, type, variant, shapes, solves);
+  for (rnn_dtype type : {RNN_F32, RNN_F64}) {
+    Comparison comparison(context.get(), type == RNN_F64 ? *subject.f64 : *subject.f32, subject,
+                          type);
+    for (int64_t time : shapes.times)
+      for (int64_t lanes : shapes.lanes)
+        comparison.compare(time, lanes, shapes.chunks);
+    for (size_t v = 0; v < std::size(kVariants); ++v) {
+      const auto& [solves, problem] = comparison.outcomes[v];
       rows.push_back(
-          {type == RNN_F64 ? "schedules, f64" : "schedules, f32", variant.name,
+          {type == RNN_F64 ? "schedules, f64" : "schedules, f32", kVariants[v].name,
            problem ? *problem : fmt::format("{} solves, bit for bit the sequential ones", solves),
            !problem});
     }
+  }
   return rows;
 }
