@@ -34,13 +34,13 @@ const char* resolve(void* library, DriverSymbols& symbols) {
 
 /// What is wrong with a loaded library, empty where it can be used.
 std::string accept(void* library, const std::string& name, Driver& out) {
-  auto symbols = std::make_unique<DriverSymbols>();
+  auto symbols = std::make_shared<DriverSymbols>();
   if (const char* missing = resolve(library, *symbols)) {
     return fmt::format("it has no function {}: too old, or no driver of CUDA's", missing);
   }
   Driver found;
   found.path = pathOf(reinterpret_cast<void*>(symbols->cuInit), name);
-  found.symbols = symbols.get();
+  found.symbols = symbols;
   if (Result result = found->cuInit(0); result != kSuccess) {
     return troubleOf(found, result, "starting the driver").text;
   }
@@ -57,7 +57,6 @@ std::string accept(void* library, const std::string& name, Driver& out) {
   if (found.devices < 1) {
     return "it has no device; CUDA_VISIBLE_DEVICES may hide them";
   }
-  symbols.release();
   out = std::move(found);
   return "";
 }

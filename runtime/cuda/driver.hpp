@@ -5,6 +5,7 @@
 #include "cuda/driver_symbols.hpp"
 #include "rnn/rnn.h"
 
+#include <memory>
 #include <string>
 
 namespace rnnc::runtime::cuda {
@@ -14,9 +15,9 @@ struct Driver {
   std::string path; ///< of the file, as the system resolved it
   int version = 0;  ///< the CUDA that it is for: 13000
   int devices = 0;
-  const DriverSymbols* symbols = nullptr;
+  std::shared_ptr<const DriverSymbols> symbols;
 
-  const DriverSymbols* operator->() const { return symbols; }
+  const DriverSymbols* operator->() const { return symbols.get(); }
 };
 
 /// The process's driver: the library that RNN_CUDA names (and then no other), else the system's
@@ -24,7 +25,7 @@ struct Driver {
 /// that says what is missing and what to do. Thread-safe.
 rnn_status findDriver(const Driver*& out, std::string& error) noexcept;
 
-/// The same search, made anew; the caller owns the result.
+/// The same search, made anew.
 rnn_status searchDriver(Driver& out, std::string& error) noexcept;
 
 /// "13.0" of 13000.

@@ -36,7 +36,7 @@ const char* resolve(void* library, NvrtcSymbols& symbols) {
 
 /// What is wrong with a loaded library, empty where it can be used.
 std::string accept(void* library, const std::string& name, Nvrtc& out) {
-  auto symbols = std::make_unique<NvrtcSymbols>();
+  auto symbols = std::make_shared<NvrtcSymbols>();
   if (const char* missing = resolve(library, *symbols))
     return fmt::format("it has no function {}: too old, or no NVRTC", missing);
   Nvrtc found;
@@ -53,7 +53,7 @@ std::string accept(void* library, const std::string& name, Nvrtc& out) {
   if (symbols->nvrtcGetSupportedArchs(found.architectures.data()) != kNvrtcSuccess)
     return "it does not say what it compiles for";
   std::sort(found.architectures.begin(), found.architectures.end());
-  found.symbols = symbols.release();
+  found.symbols = std::move(symbols);
   out = std::move(found);
   return "";
 }

@@ -4,6 +4,7 @@
 
 #include "rnn/rnn.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Nvrtc {
   std::string path; ///< of the file, as the system resolved it
   int major = 0, minor = 0;
   std::vector<int> architectures; ///< that it compiles for, ascending: 75, 80, ...
-  const NvrtcSymbols* symbols = nullptr;
+  std::shared_ptr<const NvrtcSymbols> symbols;
 
   bool knows(int architecture) const;
 };
@@ -27,7 +28,7 @@ struct Nvrtc {
 /// Thread-safe.
 rnn_status findNvrtc(const Nvrtc*& out, std::string& error) noexcept;
 
-/// The same search, made anew; the caller owns the result.
+/// The same search, made anew.
 rnn_status searchNvrtc(Nvrtc& out, std::string& error) noexcept;
 
 struct CudaSource {
