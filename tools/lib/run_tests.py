@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LLVM = Path("/usr/lib/llvm-22/bin")
 SOAK = os.environ.get("RNN_SOAK") == "1"
 PROGRAM_TIMEOUT = 6 * 3600 if SOAK else 1800
-LIT_TIMEOUT = 3600 if SOAK else 600
+LIT_TIMEOUT = 3600 if SOAK else 1200
 LINES_SHOWN = 80
 SKIPPED_STATUS = 77
 # Functions of one number that read and write nothing else: under a sanitizer all bit patterns tell no
