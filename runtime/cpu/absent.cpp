@@ -1,5 +1,5 @@
-// In place of all other files of this folder, in a library that is built with RNN_CPU=OFF: no plan for
-// the CPU can be made, so that nothing else of it is ever asked for.
+// In place of all other files of this folder, in a library that is built with RNN_CPU=OFF: no plan
+// for the CPU can be made, so that nothing else of it is ever asked for.
 #include "core/status.hpp"
 #include "cpu/arena.hpp"
 #include "cpu/forward.hpp"

@@ -154,7 +154,8 @@ int cuModuleUnload(Module* module) {
 
 int cuModuleGetFunction(Function** function, Module* module, const char* name) {
   MOCK_ENTER("cuModuleGetFunction", true);
-  if (module->image != "real" && !module->library && module->image.find(std::string(name) + "(") == std::string::npos)
+  if (module->image != "real" && !module->library &&
+      module->image.find(std::string(name) + "(") == std::string::npos)
     return NotFound;
   m.functions.push_back(std::make_unique<Function>(Function{module, name}));
   *function = m.functions.back().get();
