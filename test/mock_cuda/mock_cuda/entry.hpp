@@ -1,5 +1,4 @@
-// Behind a text of kernels that the mock NVRTC compiles for the host: how the mock driver calls
-// them.
+// How the mock driver calls kernels that were compiled for the host.
 #pragma once
 
 #include "mock_cuda/driver.hpp"
@@ -11,8 +10,8 @@
 namespace mock_cuda {
 
 template <class Args>
-Kernel kernelOf(const char* name, unsigned lanes, unsigned chunks, void (*entry)(Args)) {
-  return {name, lanes, chunks, sizeof(Args),
+Kernel kernelOf(std::string name, unsigned lanes, unsigned chunks, void (*entry)(Args)) {
+  return {std::move(name), lanes, chunks, sizeof(Args),
           [=](unsigned grid, unsigned shared, const void* argument) {
             Args args;
             std::memcpy(static_cast<void*>(&args), argument, sizeof(args));

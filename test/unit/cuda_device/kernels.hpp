@@ -3,9 +3,8 @@
 #pragma once
 
 #include "cells.hpp"
-#include "mock_cuda/driver.hpp"
+#include "mock_cuda/entry.hpp"
 
-#include "host_cuda/launch.hpp"
 #include "rnn/forward.cuh"
 
 #include <utility>
@@ -91,14 +90,8 @@ struct Kernel {
   static constexpr auto sharedBytes = rnn::forward_shape<Cell, Policy>().bytes(sizeof(real));
 
   static mock_cuda::Kernel bring(std::string name) {
-    return {std::move(name), Policy::lanes, Policy::chunks, sizeof(Args),
-            [](unsigned grid, unsigned shared, const void* argument) {
-              Args args;
-              std::memcpy(static_cast<void*>(&args), argument, sizeof(args));
-              return host_cuda::launch({}, grid, dim3(Policy::lanes, Policy::chunks), shared,
-                                       launcher<Args>::template entry<Cell, Policy>, args)
-                  .error;
-            }};
+    return mock_cuda::kernelOf(std::move(name), Policy::lanes, Policy::chunks,
+                               launcher<Args>::template entry<Cell, Policy>);
   }
 };
 
