@@ -1,5 +1,6 @@
 #include "interpret.h"
 
+#include "check/dims.h"
 #include "progress.h"
 
 #include "rnnc/Interpreter.h"
@@ -70,26 +71,13 @@ static data::Result<std::vector<data::HostArray>> resultsOf(const Interpreter::R
   return results;
 }
 
-/// Of the cell as it was written: the table has the parts of a complex number as one more, and not
-/// those that nothing has.
-static std::map<std::string, int64_t> dimsOf(rnn::CellOp cell, const CallSizes& sizes) {
-  std::map<std::string, int64_t> dims;
-  for (auto dim : cell.decls<rnn::DimDeclOp>()) {
-    if (dim.getSize())
-      continue;
-    const auto bound = sizes.dims.find(dim.getSymName().str());
-    dims[dim.getSymName().str()] = bound == sizes.dims.end() ? 1 : bound->second;
-  }
-  return dims;
-}
-
 int rnnc::tool::interpret(const Console& console, const Source& source, const CallData& data,
                           data::DType storage, Call& call) {
   rnn::CellOp cell = source.cell();
   if (!cell)
     return console.error("--device interpreter: the file is in the Newton dialect, and the "
                          "interpreter runs cells as they were written");
-  auto interpreter = Interpreter::create(cell, dimsOf(cell, data.sizes));
+  auto interpreter = Interpreter::create(cell, check::dimsOf(cell, data.sizes.dims));
   if (!interpreter)
     return console.error(llvm::toString(interpreter.takeError()));
   auto arguments = gather(call.signature(), data);

@@ -1,5 +1,6 @@
 // Contraction, and the compiled cell against the interpreter.
 #include "check.h"
+#include "dims.h"
 #include "handles.h"
 #include "probe.h"
 
@@ -64,11 +65,7 @@ struct Expected {
 
 llvm::Expected<Expected> interpret(const Subject& subject, const CallBuffers& call,
                                    const rnn_module_table& table, double rounding) {
-  std::map<std::string, int64_t> dims = call.shape().dims;
-  for (auto dim : subject.cell.decls<rnn::DimDeclOp>()) // one that nothing has is not in the table
-    if (!dim.getSize())
-      dims.try_emplace(dim.getSymName().str(), 1);
-  auto interpreter = Interpreter::create(subject.cell, dims);
+  auto interpreter = Interpreter::create(subject.cell, dimsOf(subject.cell, call.shape().dims));
   if (!interpreter)
     return interpreter.takeError();
   Expected expected;
