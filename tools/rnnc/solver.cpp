@@ -28,7 +28,9 @@ int Solver::open(const Options& options, Source& source) {
     cudaCell = made.get();
     return create(std::move(made));
   }
-  if (int status = source.compile(computeType(options), compiled))
+  // The interpreter needs a plan's arrays alone.
+  bool isRun = options.device != Device::Interpreter || options.verify;
+  if (int status = source.compile(computeType(options), compiled, isRun))
     return status;
   return create(std::move(compiled));
 }

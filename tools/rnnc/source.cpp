@@ -245,11 +245,11 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton, 
   return status;
 }
 
-int Source::compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const {
+int Source::compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled, bool isRun) const {
   mlir::OwningOpRef<mlir::ModuleOp> newton;
   if (int status = lower(compute, newton))
     return status;
-  auto made = compileForHost(*newton, name);
+  auto made = isRun ? compileForHost(*newton, name) : describeForHost(*newton, name);
   if (!made)
     return reportBug(console, llvm::toString(made.takeError()));
   compiled = std::move(*made);

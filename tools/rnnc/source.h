@@ -43,8 +43,9 @@ public:
   /// Runs a part of the compiler that tells its errors as diagnostics, and prints them. kFine where
   /// `work` says so, kFailure where the user's text is to blame, else kBug with `bug`.
   int diagnose(llvm::function_ref<bool()> work, const std::string& bug) const;
-  /// The cell for this process; kernels are compiled when a plan asks for them.
-  int compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled) const;
+  /// The cell for this process; kernels are compiled when a plan asks for them. Where nobody runs
+  /// it they are there, but do nothing.
+  int compile(rnn_dtype compute, std::unique_ptr<CompiledCell>& compiled, bool isRun = true) const;
 
   /// Our own bug: writes a reproducer, returns kBug.
   int bug(const std::string& what) const;
