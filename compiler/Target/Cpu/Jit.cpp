@@ -79,8 +79,9 @@ createMachine(const CpuTarget& target,
   return machine;
 }
 
-/// Above so many instructions a kernel is one block that no register file holds: the optimiser and
-/// the register allocator, whose time grows faster than the block, gain little and cost minutes.
+/// Whether a kernel is made without optimisation: where that was asked for, and above so many
+/// instructions. It is one block then that no register file holds: the optimiser and the register
+/// allocator, whose time grows faster than the block, gain little and cost minutes.
 static bool isQuick(const llvm::Module& module, const CpuTarget& target) {
   constexpr unsigned kInstructions = 30000;
   return !target.isOptimized || module.getInstructionCount() > kInstructions;
