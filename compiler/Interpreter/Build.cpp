@@ -33,6 +33,10 @@ static Error errorAt(Operation* op, const llvm::Twine& text) {
                           ":" + llvm::Twine(place.getColumn()) + ": " + text);
 }
 
+size_t rnnc::countOf(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
+}
+
 namespace {
 
 class ProgramBuilder {
@@ -88,10 +92,6 @@ private:
   llvm::StringMap<Location> guesses; // by state
   llvm::DenseMap<Value, Location> values;
 };
-
-size_t countOf(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), size_t(1), std::multiplies<>());
-}
 
 Error ProgramBuilder::build() {
   if (Error error = bindDims())

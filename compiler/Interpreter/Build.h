@@ -11,6 +11,9 @@ namespace rnnc {
 llvm::Error buildProgram(rnn::CellOp cell, const std::map<std::string, int64_t>& dims,
                          Interpreter::Program& program);
 
+/// Elements of an array.
+size_t countOf(const std::vector<int64_t>& shape);
+
 llvm::Error interpreterError(const llvm::Twine& text);
 
 } // namespace rnnc

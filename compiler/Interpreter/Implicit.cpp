@@ -8,8 +8,6 @@
 
 using namespace rnnc;
 using Program = Interpreter::Program;
-using Numbers = std::vector<double>;
-using Matrix = std::vector<Numbers>;
 using Group = std::vector<uint32_t>;
 
 namespace {
@@ -106,30 +104,6 @@ constexpr double kTiny = 4 * kUlp, kNear = 8 * 0x1p-26;
 
 bool isSmall(double change, double bound, double at) {
   return std::fabs(change) <= bound * (1 + std::fabs(at));
-}
-
-/// Solves a * x = b by elimination with pivoting; not finite where `a` is singular.
-Numbers eliminate(Matrix a, Numbers b) {
-  size_t n = b.size();
-  for (size_t c = 0; c < n; ++c) {
-    size_t pivot = c;
-    for (size_t r = c + 1; r < n; ++r)
-      if (std::fabs(a[r][c]) > std::fabs(a[pivot][c]))
-        pivot = r;
-    std::swap(a[c], a[pivot]);
-    std::swap(b[c], b[pivot]);
-    for (size_t r = 0; r < n; ++r) {
-      if (r == c)
-        continue;
-      double factor = a[r][c] / a[c][c];
-      for (size_t j = c; j < n; ++j)
-        a[r][j] -= factor * a[c][j];
-      b[r] -= factor * b[c];
-    }
-  }
-  for (size_t c = 0; c < n; ++c)
-    b[c] /= a[c][c];
-  return b;
 }
 
 } // namespace
@@ -244,6 +218,29 @@ void Search::widen(double tried, double update, double size) {
     offset[0] = slow == 3 ? 1 + std::fabs(point[0]) : -2 * last;
   if (slow >= 43)
     end(point[0], false);
+}
+
+Numbers rnnc::eliminate(Matrix a, Numbers b) {
+  size_t n = b.size();
+  for (size_t c = 0; c < n; ++c) {
+    size_t pivot = c;
+    for (size_t r = c + 1; r < n; ++r)
+      if (std::fabs(a[r][c]) > std::fabs(a[pivot][c]))
+        pivot = r;
+    std::swap(a[c], a[pivot]);
+    std::swap(b[c], b[pivot]);
+    for (size_t r = 0; r < n; ++r) {
+      if (r == c)
+        continue;
+      double factor = a[r][c] / a[c][c];
+      for (size_t j = c; j < n; ++j)
+        a[r][j] -= factor * a[c][j];
+      b[r] -= factor * b[c];
+    }
+  }
+  for (size_t c = 0; c < n; ++c)
+    b[c] /= a[c][c];
+  return b;
 }
 
 /// What of the program a search has to compute again for every guess.

@@ -1,7 +1,7 @@
 //===- Interpreter.h - what a cell means, in float64 -----------------------------------------===//
 //
-// Runs the Rnn dialect step by step, one batch element after the other, in float64. Slow and
-// obvious: the oracle that every back end is compared with.
+// Runs the Rnn dialect step by step, one batch element after the other, in float64, and takes
+// gradients back through it. Slow and obvious: the oracle that every back end is compared with.
 //
 //===----------------------------------------------------------------------------------------------===//
 #pragma once
@@ -73,6 +73,21 @@ public:
   llvm::Expected<Result> run(int64_t batch, int64_t time, const Arrays& inputs,
                              const Arrays& params, const Arrays& initial, double rounding = 0,
                              uint64_t seed = 0) const;
+
+  /// Of a loss, shaped like what they are by. Of a complex number its real and imaginary part, as
+  /// two real numbers have them.
+  struct Gradients {
+    Arrays inputs;  ///< of every input
+    Arrays params;  ///< of every param
+    Arrays initial; ///< of every state before the first step, hidden ones too
+  };
+
+  /// What run() would be called with, and the gradients of a loss by its results in `upstream`
+  /// (0 where a name is absent): reverse mode over the steps. A state that is not given and begins
+  /// as a param passes its gradient on to it, beside showing it.
+  llvm::Expected<Gradients> backward(int64_t batch, int64_t time, const Arrays& inputs,
+                                     const Arrays& params, const Arrays& initial,
+                                     const Result& upstream) const;
 
   struct Program; ///< what the cell became; for the interpreter alone
 

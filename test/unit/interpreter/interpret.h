@@ -25,14 +25,17 @@ struct Parsed {
   rnn::CellOp cell() { return *module->getOps<rnn::CellOp>().begin(); }
 };
 
-inline Interpreter interpret(const std::string& text, const std::map<std::string, int64_t>& dims) {
-  Parsed parsed(text);
-  auto made = Interpreter::create(parsed.cell(), dims);
+inline Interpreter interpret(rnn::CellOp cell, const std::map<std::string, int64_t>& dims) {
+  auto made = Interpreter::create(cell, dims);
   if (!made) {
     ADD_FAILURE() << llvm::toString(made.takeError());
     abort();
   }
   return std::move(*made);
+}
+
+inline Interpreter interpret(const std::string& text, const std::map<std::string, int64_t>& dims) {
+  return interpret(Parsed(text).cell(), dims);
 }
 
 template <typename T>
