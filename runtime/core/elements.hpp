@@ -1,4 +1,4 @@
-// The types that arrays are stored in.
+// The types that arrays are stored in, and which arrays a call writes.
 #pragma once
 
 #include "core/halves.hpp"
@@ -21,6 +21,11 @@ constexpr decltype(auto) withNumber(rnn_dtype dtype, const Use& use) {
   default:
     return use.template operator()<float>();
   }
+}
+
+/// A call writes it.
+constexpr bool isResult(rnn_arg_kind kind) {
+  return kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL;
 }
 
 /// Bytes.

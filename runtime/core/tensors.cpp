@@ -52,10 +52,6 @@ std::string shapeText(const int64_t* size, uint32_t rank) {
   return text + "]";
 }
 
-bool isResult(const rnn_arg_desc& arg) {
-  return arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL;
-}
-
 bool isRequired(const rnn_arg_desc& arg) {
   return arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_PARAM;
 }
@@ -115,7 +111,7 @@ bool checkOne(const Plan& plan, size_t index, const rnn_tensor& tensor, Footprin
   }
   checkType(plan, index, tensor.dtype);
   const bool isThere = checkTensor(plan, index, tensor, shape, footprint);
-  if (isResult(arg) && !elementsAreApart(footprint)) {
+  if (isResult(arg.kind) && !elementsAreApart(footprint)) {
     invalid("{}: its strides {} let elements overlap; a result needs a place for each",
             nameOf(plan, index), shapeText(tensor.strides, tensor.rank));
   }
@@ -155,7 +151,7 @@ void checkResultIsApart(const Plan& plan, size_t index, const rnn_tensor* args) 
     return;
   }
   for (size_t j = 0; j < plan.argCount(); ++j) {
-    const bool isSeen = j == index || (j > index && j < kinds.size() && isResult(kinds[j]));
+    const bool isSeen = j == index || (j > index && j < kinds.size() && isResult(kinds[j].kind));
     if (!isSeen && footprintOf(args[j], other) && !areApart(result, other)) {
       invalid("{}: overlaps {}; results need memory of their own", nameOf(plan, index),
               nameOf(plan, j));
@@ -193,7 +189,7 @@ void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<M
     }
   }
   for (size_t i = 0; i < kinds.size() && use != ArgUse::Begin; ++i) {
-    if (isResult(kinds[i])) {
+    if (isResult(kinds[i].kind)) {
       checkResultIsApart(plan, i, args);
     }
   }

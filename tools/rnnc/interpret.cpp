@@ -1,6 +1,7 @@
 #include "interpret.h"
 
 #include "check/dims.h"
+#include "core/elements.hpp"
 #include "progress.h"
 
 #include "rnnc/Interpreter.h"
@@ -32,7 +33,7 @@ static data::Result<Arguments> gather(const rnn_signature& signature, const Call
   for (uint32_t i = 0; i < signature.args; ++i) {
     const rnn_arg_desc& arg = signature.arg[i];
     const Bound& bound = data.tensors[arg.tensor];
-    if (arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL || !bound.array)
+    if (runtime::isResult(arg.kind) || !bound.array)
       continue;
     auto array = inDouble(*bound.array);
     if (!array)
@@ -52,7 +53,7 @@ static data::Result<std::vector<data::HostArray>> resultsOf(const Interpreter::R
   std::vector<data::HostArray> results(signature.args);
   for (uint32_t i = 0; i < signature.args; ++i) {
     const rnn_arg_desc& arg = signature.arg[i];
-    if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL)
+    if (!runtime::isResult(arg.kind))
       continue;
     const char* name = signature.table->tensor[arg.tensor].name;
     const Array& array =

@@ -1,6 +1,7 @@
 #include "solver.h"
 
 #include "bug.h"
+#include "core/elements.hpp"
 #include "progress.h"
 
 #include <fmt/format.h>
@@ -157,7 +158,7 @@ int Call::prepare(const Console& console, const rnn_signature& signature, PlanPt
   for (uint32_t i = 0; i < signature.args; ++i) {
     const rnn_arg_desc& arg = signature.arg[i];
     const rnn_tensor_desc& tensor = signature.table->tensor[arg.tensor];
-    if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL) {
+    if (!runtime::isResult(arg.kind)) {
       if (data.tensors[arg.tensor].array)
         args[i] = describe(*data.tensors[arg.tensor].array);
       continue;
@@ -267,7 +268,7 @@ Difference rnnc::tool::compareResults(const Call& a, const Call& b) {
   for (uint32_t i = 0; i < a.signature().args; ++i) {
     const rnn_arg_desc& arg = a.signature().arg[i];
     const data::HostArray *x = a.result(arg.kind, arg.tensor), *y = b.result(arg.kind, arg.tensor);
-    if (arg.kind != RNN_ARG_SEQUENCE && arg.kind != RNN_ARG_FINAL)
+    if (!runtime::isResult(arg.kind))
       continue;
     data::withElement(x->dtype, [&]<class T>() { compareArrays<T>(*x, *y, result); });
   }

@@ -83,9 +83,8 @@ Array Problem<F>::arrayFor(const rnn_arg_desc& arg, int64_t time, int64_t width,
                     : std::strcmp(desc.dims[a], "h") == 0 ? o_.heads
                                                           : width);
   }
-  const bool isResult = arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL;
   return Array(shape, timeAxis, layout,
-               isResult ? o_.resultStorage.value_or(o_.storage) : o_.storage);
+               runtime::isResult(arg.kind) ? o_.resultStorage.value_or(o_.storage) : o_.storage);
 }
 
 template <class F>
@@ -248,7 +247,7 @@ std::vector<rnn_tensor> Problem<F>::makeArgs(int64_t time, int64_t width,
   int input = 0, param = 0, initial = 0;
   for (uint32_t i = 0; i < signature->args; ++i) {
     const rnn_arg_desc& arg = signature->arg[i];
-    if (arg.kind == RNN_ARG_SEQUENCE || arg.kind == RNN_ARG_FINAL) {
+    if (runtime::isResult(arg.kind)) {
       if (arg.kind == RNN_ARG_FINAL ? o_.final : o_.sequences) {
         results[i] = arrayFor(arg, time, width, o_.layout);
         args[i] = results[i].tensor;

@@ -215,11 +215,10 @@ CallBuffers::CallBuffers(const CompiledCell& cell, CallShape shape, const Draw& 
     size_t count = 1;
     for (int64_t size : argument.shape)
       count *= size;
-    bool isResult = kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL;
     if (kind == RNN_ARG_INITIAL && table.tensor[tensor].start)
       return; // not given: the state begins as its param
-    argument.values =
-        isResult ? std::vector<double>(count) : draw(kind, table.tensor[tensor], count);
+    argument.values = runtime::isResult(kind) ? std::vector<double>(count)
+                                              : draw(kind, table.tensor[tensor], count);
   };
   auto each = [&](rnn_role role, rnn_arg_kind kind, bool hiddenToo) {
     for (uint32_t t = 0; t < table.tensors; ++t)
