@@ -2,12 +2,11 @@
 // over time where tools/gpu has measured it. One table.
 #include "cases.hpp"
 
-#include "core/elements.hpp"
+#include "data/Random.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -50,33 +49,16 @@ std::map<std::string, double> readTorch(const char* path) {
   return found;
 }
 
-/// Numbers around 0 that are not all the same; what they are changes nothing about the time but the
-/// sweeps.
+/// Numbers around 0; what they are changes nothing about the time but the sweeps.
 rnnc::data::HostArray drawn(const rnn_tensor& like, rnn_dtype type, unsigned seed) {
-  rnnc::data::HostArray array;
-  array.dtype = type == RNN_F64 ? rnnc::data::DType::F64 : rnnc::data::DType::F32;
-  size_t count = 1;
-  for (uint32_t axis = 0; axis < like.rank; ++axis) {
-    array.shape.push_back(like.shape[axis]);
-    count *= static_cast<size_t>(like.shape[axis]);
+  auto array =
+      rnnc::data::randomArray({.name = {}, .first = 0, .second = 0.3, .cut = 0.9}, seed,
+                              type == RNN_F64 ? rnnc::data::DType::F64 : rnnc::data::DType::F32,
+                              std::vector<int64_t>(like.shape, like.shape + like.rank));
+  if (!array) {
+    throw Trouble(array.error().text);
   }
-  array.bytes.resize(count * (type == RNN_F64 ? 8 : 4));
-  unsigned state = seed * 2654435761u + 1;
-  for (size_t i = 0; i < count; ++i) {
-    double sum = -2; // of four uniform numbers: about normal(0, 0.3)
-    for (int n = 0; n < 4; ++n) {
-      state = state * 1664525u + 1013904223u;
-      sum += (state >> 8) * 0x1p-24;
-    }
-    const double value = 0.52 * sum;
-    if (type == RNN_F64) {
-      std::memcpy(array.bytes.data() + 8 * i, &value, 8);
-    } else {
-      const auto narrow = static_cast<float>(value);
-      std::memcpy(array.bytes.data() + 4 * i, &narrow, 4);
-    }
-  }
-  return array;
+  return std::move(*array);
 }
 
 struct Times {
@@ -183,13 +165,12 @@ int main(int argc, char** argv) {
     Device& device = Device::get();
     const auto torch = readTorch(argc > 1 ? argv[1] : nullptr);
     std::printf("%s, sm_%d, driver for CUDA %s; events around each call, after a warm-up, over "
-                "arrays that no "
-                "cache holds\n\n",
+                "arrays that no cache holds\n\n",
                 device.name().c_str(), device.architecture(),
                 rnnc::runtime::cuda::versionText(device.driver().version).c_str());
-    std::printf("| module | batch x time x width | W x C | sweeps | p50 ms | p95 ms | p99 ms | MiB "
-                "| GB/s | of a "
-                "copy | PyTorch's loop |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    std::printf("| module | batch x time x width | W x C | sweeps | p50 ms | p95 ms | p99 ms "
+                "| MiB | GB/s | of a copy | PyTorch's loop |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const Shape& shape : readShapes(folder() + "/benches")) {
       for (rnn_schedule schedule : {RNN_SCHEDULE_AUTO, RNN_SCHEDULE_SEQUENTIAL}) {
         benchOne(shape, schedule, torch);

@@ -11,6 +11,7 @@
 
 using namespace gpu;
 using rnnc::data::HostArray;
+using rnnc::runtime::isResult;
 
 std::string gpu::folder() {
   const char* value = std::getenv("RNN_GPU_FOLDER");
@@ -114,18 +115,19 @@ Call::Call(const Case& of, rnn_schedule schedule, double tolerance) {
     rnn_tensor& tensor = args_[i];
     const rnn_tensor_desc& desc = signature_->table->tensor[signature_->arg[i].tensor];
     tensor.dtype = of.dtype;
-    const HostArray* given = isResult(i) ? nullptr : of.given(signature_->arg[i].kind, desc.name);
-    if (!isResult(i) && !given && signature_->arg[i].kind == RNN_ARG_INITIAL) {
+    const rnn_arg_kind kind = signature_->arg[i].kind;
+    const HostArray* given = isResult(kind) ? nullptr : of.given(kind, desc.name);
+    if (kind == RNN_ARG_INITIAL && !given) {
       tensor = {};
       continue;
     }
     HostArray drawn;
-    if (!isResult(i) && !given && of.draw) {
+    if (!isResult(kind) && !given && of.draw) {
       drawn = of.draw(tensor);
       given = &drawn;
     }
     const size_t bytes = bytesOf(tensor);
-    if (!isResult(i) && (!given || given->bytes.size() != bytes)) {
+    if (!isResult(kind) && (!given || given->bytes.size() != bytes)) {
       throw Trouble(of.name + ": " + desc.name + " is not there, or of another size");
     }
     tensor.data = memory_.emplace_back(bytes).data();
@@ -152,11 +154,6 @@ void Call::check(rnn_status status) const {
   }
 }
 
-bool Call::isResult(size_t i) const {
-  const rnn_arg_kind kind = signature_->arg[i].kind;
-  return kind == RNN_ARG_SEQUENCE || kind == RNN_ARG_FINAL;
-}
-
 void Call::forward() {
   check(rnn_forward(plan_, args_.data(), workspace_, nullptr, Device::get().stream()));
 }
@@ -166,7 +163,7 @@ std::vector<std::vector<std::byte>> Call::results() {
   device.synchronise();
   std::vector<std::vector<std::byte>> results(args_.size());
   for (size_t i = 0; i < args_.size(); ++i) {
-    if (isResult(i)) {
+    if (isResult(signature_->arg[i].kind)) {
       results[i].resize(bytesOf(args_[i]));
       device.copyOut(results[i].data(), args_[i].data, results[i].size());
     }
@@ -176,7 +173,7 @@ std::vector<std::vector<std::byte>> Call::results() {
 
 void Call::spoil() {
   for (size_t i = 0; i < args_.size(); ++i) {
-    if (isResult(i)) {
+    if (isResult(signature_->arg[i].kind)) {
       const std::vector<std::byte> bytes(bytesOf(args_[i]), std::byte{0xa5});
       Device::get().copyIn(args_[i].data, bytes.data(), bytes.size());
     }

@@ -59,7 +59,6 @@ public:
 private:
   [[noreturn]] void fail() const;
   void check(rnn_status status) const;
-  bool isResult(size_t i) const;
 
   rnn_context* context_ = nullptr;
   rnn_module* module_ = nullptr;

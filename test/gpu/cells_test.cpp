@@ -1,6 +1,8 @@
 // Cells on the device: against the interpreter's stored values, and against themselves.
 #include "cases.hpp"
 
+#include "core/elements.hpp"
+
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -16,15 +18,15 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-double numberOf(const std::vector<std::byte>& bytes, rnn_dtype type, size_t i) {
-  if (type == RNN_F64) {
-    double value;
-    std::memcpy(&value, bytes.data() + 8 * i, 8);
-    return value;
+/// Of type `dtype`, as doubles.
+std::vector<double> numbers(const std::byte* bytes, size_t size, rnn_dtype dtype) {
+  const size_t item = static_cast<size_t>(rnnc::runtime::elementSize(dtype));
+  std::vector<double> numbers(size / item);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] =
+        rnnc::runtime::loadElement<double>(reinterpret_cast<const char*>(bytes + item * i), dtype);
   }
-  float value;
-  std::memcpy(&value, bytes.data() + 4 * i, 4);
-  return value;
+  return numbers;
 }
 
 class Cells : public testing::TestWithParam<size_t> {
@@ -46,12 +48,11 @@ TEST_P(Cells, AreNearTheInterpreter) {
     }
     ++compared;
     ASSERT_EQ(results[i].size(), found->second.bytes.size()) << name;
-    const std::vector<std::byte> expected(found->second.bytes.begin(), found->second.bytes.end());
-    const size_t count = expected.size() / (of.dtype == RNN_F64 ? 8 : 4);
-    for (size_t n = 0; n < count; ++n) {
-      const double got = numberOf(results[i], of.dtype, n), want = numberOf(expected, of.dtype, n);
-      ASSERT_LE(std::fabs(got - want), of.bound * (1 + std::fabs(want)))
-          << name << ", element " << n << ": " << got << ", the interpreter gives " << want;
+    const auto got = numbers(results[i].data(), results[i].size(), of.dtype);
+    const auto want = numbers(found->second.bytes.data(), results[i].size(), of.dtype);
+    for (size_t n = 0; n < got.size(); ++n) {
+      ASSERT_LE(std::fabs(got[n] - want[n]), of.bound * (1 + std::fabs(want[n])))
+          << name << ", element " << n << ": " << got[n] << ", the interpreter gives " << want[n];
     }
   }
   EXPECT_EQ(compared, of.expected.size());
