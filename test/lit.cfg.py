@@ -19,6 +19,8 @@ config.environment["HOME"] = config.test_exec_root
 config.substitutions.append(("%examples", os.path.join(config.rnn_source, "examples")))
 config.substitutions.append(("%python", "python3"))
 config.substitutions.append(("%ccache", shutil.which("ccache") or ""))
+# All shapes take minutes a dozen cells.
+config.substitutions.append(("%check", "rnnc check" if os.environ.get("RNN_SOAK") == "1" else "rnnc check --quick"))
 config.substitutions.append(("%source", config.rnn_source))
 config.substitutions.append(("%build", config.rnn_build))
 

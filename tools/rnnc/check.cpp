@@ -102,6 +102,10 @@ int Checker::run() {
   subject.seed = options.seed;
   subject.params = options.params;
   subject.threads = options.threads;
+  if (options.quick) {
+    subject.isQuick = true;
+    subject.draws = 3;
+  }
   prove(subject);
   for (const check::Row& row : rows)
     failed += !row.passed;

@@ -329,6 +329,8 @@ void Verbs::addAll() {
   for (CLI::App* app : {&run, &bench})
     addData(*app);
   addDrawn(check);
+  check.add_flag("--quick", o.quick,
+                 "Fewer shapes and points: sequences of up to 257 steps instead of 4097");
   addRun(run);
   addBuild(build);
   addBench(bench);

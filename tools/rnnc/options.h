@@ -72,6 +72,7 @@ struct Options {
 
   int64_t repeat = 0;   ///< bench: calls a schedule; 0: as many as --seconds allows
   double seconds = 2;   ///< bench: how long to measure
+  bool quick = false;   ///< check: fewer shapes
   int64_t segments = 0; ///< bench: sequences of a packed batch; 0: none
 
   bool json = false, verbose = false;

@@ -31,6 +31,7 @@ struct Subject {
   std::map<std::string, double> params; // --param NAME=VALUE; others are drawn
   int32_t threads = 0;                  // 0: all
   int draws = 8;                        // vectors of random points a kernel and length
+  bool isQuick = false;                 // short sequences, few shapes
   uint32_t kernels = UINT32_MAX;        // of a system: the first of them
 };
 

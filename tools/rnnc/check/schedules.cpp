@@ -18,6 +18,9 @@ namespace {
 constexpr int64_t kTimes[] = {1, 2, 15, 16, 17, 257, 4097};
 constexpr int64_t kLanes[] = {1, 3, 16, 33, 67};      // 67: past the widest vector
 constexpr int64_t kChunks[] = {1, 3, 16, 64, 256, 0}; // 0: T
+constexpr int64_t kQuickTimes[] = {1, 2, 17, 257};
+constexpr int64_t kQuickLanes[] = {1, 3, 67};
+constexpr int64_t kQuickChunks[] = {3, 16, 0};
 /// A step of a large block costs more, and no carry of its own has to be proved.
 constexpr int64_t kLargeTimes[] = {1, 17, 257};
 constexpr int64_t kLargeLanes[] = {1, 17};
@@ -112,6 +115,8 @@ Rows rnnc::check::checkSchedules(const Subject& subject) {
     return {{"schedules", "", "no context", false}};
   const rnn_module_table& table = *subject.f32->table();
   Shapes shapes{kTimes, kLanes, kChunks};
+  if (subject.isQuick)
+    shapes = {kQuickTimes, kQuickLanes, kQuickChunks};
   for (uint32_t s = 0; s < table.systems; ++s) {
     if (table.system[s].carry == 0 && !table.system[s].diagonal)
       return {{"schedules", table.cell, "only sequential: a block has no Jacobian", true}};
