@@ -428,7 +428,7 @@ Program rnnc::generated::generate(uint64_t seed, uint64_t index) {
     Generator generator(seeds.next());
     if (generator.run()) {
       // Most of the time goes into making kernels, and what is tried here is what they compute.
-      generator.program.setting.isOptimised = index % 8 == 0;
+      generator.program.setting.isOptimised = index % 16 == 0;
       return std::move(generator.program);
     }
   }
