@@ -50,18 +50,20 @@ static uint64_t scramble(uint64_t x) {
 }
 
 /// The i-th of the patterns that are tried; the first half of them are positive.
-static float pattern(int64_t i) {
-  uint64_t bits = soak() ? i : i * 64 + (scramble(i) & 63);
+static float pattern(int64_t i, int64_t every) {
+  uint64_t bits = i * every + (scramble(i) & (every - 1));
   return std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 
-static int64_t blocks(int bits) { return (int64_t(1) << bits) / (soak() ? 1 : 64) / kBlock; }
+static int64_t blocks(int bits, int64_t every) { return (int64_t(1) << bits) / every / kBlock; }
 
-void elementary::forPatterns(const std::function<void(const float*, int64_t)>& work) {
-  spread(blocks(32), [&](int64_t block) {
+void elementary::forPatterns(int64_t usually,
+                             const std::function<void(const float*, int64_t)>& work) {
+  const int64_t every = soak() ? 1 : usually;
+  spread(blocks(32, every), [&](int64_t block) {
     float x[kBlock];
     for (int64_t i = 0; i < kBlock; ++i)
-      x[i] = pattern(block * kBlock + i);
+      x[i] = pattern(block * kBlock + i, every);
     work(x, kBlock);
   });
 }
@@ -84,12 +86,12 @@ static void judgeBlock(Tally& tally, Judge& exact, const Function& f, const floa
 }
 
 static void patternBlock(const Function& f, const std::vector<Map<float>>& maps, int64_t block,
-                         std::vector<Tally>& tallies, Judge& exact) {
+                         int64_t every, std::vector<Tally>& tallies, Judge& exact) {
   float in[kBlock], mirrored[kBlock], out[kBlock];
   double want[kBlock], mirroredWant[kBlock];
   double sign = f.symmetry == Function::kOdd ? -1 : 1;
   for (int64_t i = 0; i < kBlock; ++i) {
-    in[i] = pattern(block * kBlock + i);
+    in[i] = pattern(block * kBlock + i, every);
     mirrored[i] = -in[i];
     want[i] = f.reference(in[i], 0);
     mirroredWant[i] = sign * want[i];
@@ -104,11 +106,12 @@ static void patternBlock(const Function& f, const std::vector<Map<float>>& maps,
   }
 }
 
-std::vector<Tally> elementary::sweepPatterns(const Function& f,
-                                             const std::vector<Map<float>>& maps) {
+std::vector<Tally> elementary::sweepPatterns(const Function& f, const std::vector<Map<float>>& maps,
+                                             int64_t usually) {
   std::vector<Tally> all(maps.size());
   std::mutex mutex;
-  int64_t count = blocks(f.symmetry == Function::kNone ? 32 : 31);
+  const int64_t every = soak() ? 1 : usually;
+  int64_t count = blocks(f.symmetry == Function::kNone ? 32 : 31, every);
   constexpr int64_t kShare = 16; // blocks that are tallied together
   spread((count + kShare - 1) / kShare, [&](int64_t share) {
     std::vector<Tally> mine(maps.size());
@@ -119,7 +122,7 @@ std::vector<Tally> elementary::sweepPatterns(const Function& f,
     }
     Judge exact;
     for (int64_t block = share * kShare; block < std::min(count, (share + 1) * kShare); ++block)
-      patternBlock(f, maps, block, mine, exact);
+      patternBlock(f, maps, block, every, mine, exact);
     std::lock_guard lock(mutex);
     for (size_t m = 0; m < mine.size(); ++m)
       all[m].merge(mine[m]);
@@ -170,7 +173,7 @@ static Arguments<T> special(const Function& f) {
 template <typename T>
 std::vector<Tally> elementary::sweepRegion(const Function& f, Region region,
                                            const std::vector<Map<T>>& maps) {
-  int64_t count = (f.binary ? 12000 : 4000) * (soak() ? 50 : 1);
+  int64_t count = (f.binary ? 3000 : 1000) * (soak() ? 200 : 1);
   Arguments<T> x = region == Region::kCount ? special<T>(f) : draw<T>(f, region, count);
   while (x.a.size() % 64)
     x.add(x.a.back(), x.b.back());

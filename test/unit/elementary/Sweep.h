@@ -1,7 +1,7 @@
 //===- Sweep.h - implementations of a function tried on very many arguments ------------------===//
 //
-// RNN_SOAK in the environment takes all bit patterns of f32 instead of one out of every 64, and
-// fifty times as many samples.
+// RNN_SOAK in the environment takes all bit patterns of f32 instead of one out of every `usually`,
+// a power of two, and two hundred times as many samples.
 //
 //===-----------------------------------------------------------------------------------------===//
 #pragma once
@@ -31,7 +31,8 @@ struct Tally {
 /// A function of one argument on f32's bit patterns, one tally an implementation. The reference is
 /// the C library in double precision; MPFR decides where that could be mistaken, and every worst
 /// case.
-std::vector<Tally> sweepPatterns(const Function& f, const std::vector<Map<float>>& maps);
+std::vector<Tally> sweepPatterns(const Function& f, const std::vector<Map<float>>& maps,
+                                 int64_t usually);
 
 /// On arguments of one kind, all judged by MPFR. Region::kCount: the special values and, for two
 /// arguments, all pairs of them.
@@ -43,7 +44,7 @@ template <typename T>
 std::vector<Tally> sweepSamples(const Function& f, const std::vector<Map<T>>& maps);
 
 /// Calls `block(arguments, n)` for f32's bit patterns, 4096 at a time, on two threads.
-void forPatterns(const std::function<void(const float* x, int64_t n)>& block);
+void forPatterns(int64_t usually, const std::function<void(const float* x, int64_t n)>& block);
 
 bool soak();
 

@@ -16,7 +16,7 @@ TEST_P(SinglePrecision, ErrorIsWithinTheBound) {
   const char* name = op.function.name;
   static Kernels kernels;
   std::vector<Tally> tallies = sweepPatterns(
-      op.function, {kernels.map<float>(op, {16, true}), kernels.map<float>(op, {16, false})});
+      op.function, {kernels.map<float>(op, {16, true}), kernels.map<float>(op, {16, false})}, 64);
   for (int m = 0; m < 2; ++m) {
     const Tally& t = tallies[m];
     double bound = m ? op.bounds.f32Separate : op.bounds.f32;
