@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -49,14 +48,18 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The source for the host: the same, and every kernel's place in it.
+/// The source for the host: the same, and every kernel's place in it. A kernel's name is the last
+/// word before its first parenthesis but that of its launch bounds.
 std::string forTheHost(const std::string& source) {
-  static const std::regex kernel(
-      R"(extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\()");
+  const std::string begin = "extern \"C\" __global__ void", bounds = "__launch_bounds__(";
   std::string text = source + "\n#include \"mock_cuda/entry.hpp\"\n";
-  for (std::sregex_iterator found(source.begin(), source.end(), kernel), end; found != end;
-       ++found) {
-    text += "MOCK_ENTRY(" + (*found)[1].str() + ")\n";
+  for (size_t at = source.find(begin); at != source.npos; at = source.find(begin, at)) {
+    at += begin.size();
+    size_t name = source.find_first_not_of(" \n", at);
+    if (source.compare(name, bounds.size(), bounds) == 0) {
+      name = source.find_first_not_of(" \n", source.find(')', name) + 1);
+    }
+    text += "MOCK_ENTRY(" + source.substr(name, source.find('(', name) - name) + ")\n";
   }
   return text;
 }

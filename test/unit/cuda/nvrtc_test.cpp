@@ -12,10 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <regex>
-#include <sstream>
 
 using namespace rnnc;
+using namespace rnnc::test;
 
 namespace {
 
@@ -33,19 +32,6 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 
 std::optional<CudaUnit> emit(const Case& what) {
   return test::emitExample(what.example, what.compute, what.options);
-}
-
-int64_t number(const std::string& log, const std::string& pattern) {
-  std::smatch match;
-  return std::regex_search(log, match, std::regex(pattern)) ? std::stoll(match[1].str()) : -1;
-}
-
-int64_t instructions(const std::string& ptx) {
-  int64_t count = 0;
-  std::istringstream lines(ptx);
-  for (std::string line; std::getline(lines, line);)
-    count += test::isInstruction(line);
-  return count;
 }
 
 class NvrtcTest : public testing::TestWithParam<Case> {
@@ -74,11 +60,11 @@ TEST_P(NvrtcTest, FitsItsPolicy) {
   ASSERT_EQ(unit->entries.size(), 1u);
   const CudaEntry& entry = unit->entries[0];
   std::string log = compile(*unit, runtime::CudaCode::Cubin).log;
-  EXPECT_EQ(number(log, "(\\d+) bytes stack frame"), 0) << log;
-  EXPECT_EQ(number(log, "(\\d+) bytes spill stores"), 0) << log;
-  EXPECT_EQ(number(log, "(\\d+) bytes spill loads"), 0) << log;
+  EXPECT_EQ(numberBefore(log, " bytes stack frame"), 0) << log;
+  EXPECT_EQ(numberBefore(log, " bytes spill stores"), 0) << log;
+  EXPECT_EQ(numberBefore(log, " bytes spill loads"), 0) << log;
   EXPECT_EQ(log.find("bytes lmem"), std::string::npos) << log;
-  int64_t registers = number(log, "Used (\\d+) registers");
+  int registers = numberBefore(log, " registers");
   EXPECT_GT(registers, 0) << log;
   EXPECT_LE(registers, entry.registers) << log;
   // Shared memory is all dynamic: what the policy says is what there is.
@@ -92,15 +78,18 @@ TEST_P(NvrtcPtxTest, IsShort) {
   auto unit = emit(GetParam());
   ASSERT_TRUE(unit);
   runtime::CudaProgram program = compile(*unit, runtime::CudaCode::Ptx);
-  int64_t count = instructions(program.code);
+  int count = countInstructions(program.code);
   EXPECT_GT(count, 100) << program.code.substr(0, 2000);
   EXPECT_LE(count, kMostInstructions);
   EXPECT_EQ(program.code.find(".local"), std::string::npos);
   // No denormals flushed, no cheap division; math.cuh refines an approximate reciprocal itself.
-  std::string without = std::regex_replace(program.code, std::regex("rcp.approx.ftz"), "");
+  const std::string approximate = "rcp.approx.ftz";
+  std::string without = program.code;
+  for (size_t at; (at = without.find(approximate)) != std::string::npos;)
+    without.erase(at, approximate.size());
   EXPECT_EQ(without.find(".ftz"), std::string::npos);
   EXPECT_EQ(program.code.find("div.full"), std::string::npos);
-  RecordProperty("instructions", static_cast<int>(count));
+  RecordProperty("instructions", count);
 }
 
 std::vector<Case> cases(std::vector<const char*> architectures) {

@@ -25,8 +25,3 @@ std::optional<CudaUnit> test::emitExample(const std::string& example, const std:
     return std::nullopt;
   return emitCuda(*module, "", options);
 }
-
-bool test::isInstruction(const std::string& line) {
-  return line.size() > 1 && line[0] == '\t' && (std::islower(line[1]) || line[1] == '@') &&
-         line.back() == ';';
-}

@@ -1,5 +1,7 @@
 // NVRTC takes the device code for every architecture; registers, spills and local memory are read
 // from ptxas's own words. No GPU is needed.
+#include "ptxas.hpp"
+
 #include "cuda/nvrtc.hpp"
 
 #include <gtest/gtest.h>
@@ -8,10 +10,10 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
-#include <regex>
 #include <sstream>
 
 using namespace rnnc::runtime;
+using namespace rnnc::test;
 
 namespace {
 
@@ -52,20 +54,6 @@ std::string cells() {
   return text;
 }
 
-int number(const std::string& log, const char* pattern) {
-  std::smatch found;
-  return std::regex_search(log, found, std::regex(pattern)) ? std::stoi(found[1]) : -1;
-}
-
-int instructions(const std::string& ptx) {
-  std::istringstream lines(ptx);
-  int n = 0;
-  for (std::string line; std::getline(lines, line);) {
-    n += line.size() > 2 && line[0] == '\t' && line[1] != '.' && line.back() == ';';
-  }
-  return n;
-}
-
 class Entry : public testing::TestWithParam<entry> {
 protected:
   void SetUp() override {
@@ -99,11 +87,11 @@ TEST_P(Entry, FitsTheMachine) {
   for (int architecture : architectures(GetParam().name())) {
     const CudaProgram cubin = compile(GetParam(), architecture, CudaCode::Cubin);
     const std::string& log = cubin.log;
-    EXPECT_EQ(number(log, "(\\d+) bytes stack frame"), 0) << architecture << log;
-    EXPECT_EQ(number(log, "(\\d+) bytes spill stores"), 0) << architecture << log;
-    EXPECT_EQ(number(log, "(\\d+) bytes spill loads"), 0) << architecture << log;
-    EXPECT_EQ(number(log, "(\\d+) bytes lmem"), -1) << architecture << log;
-    const int registers = number(log, "Used (\\d+) registers");
+    EXPECT_EQ(numberBefore(log, " bytes stack frame"), 0) << architecture << log;
+    EXPECT_EQ(numberBefore(log, " bytes spill stores"), 0) << architecture << log;
+    EXPECT_EQ(numberBefore(log, " bytes spill loads"), 0) << architecture << log;
+    EXPECT_EQ(numberBefore(log, " bytes lmem"), -1) << architecture << log;
+    const int registers = numberBefore(log, " registers");
     EXPECT_GT(registers, 0) << log;
     EXPECT_LE(registers, GetParam().registers) << architecture;
     EXPECT_LE(registers * GetParam().lanes * GetParam().chunks * GetParam().blocks, 65536);
@@ -116,8 +104,8 @@ TEST_P(Entry, FitsTheMachine) {
 
 TEST_P(Entry, IsShort) {
   const std::string ptx = compile(GetParam(), 90, CudaCode::Ptx).code;
-  EXPECT_LE(instructions(ptx), GetParam().ptx);
-  RecordProperty("instructions", instructions(ptx));
+  EXPECT_LE(countInstructions(ptx), GetParam().ptx);
+  RecordProperty("instructions", countInstructions(ptx));
   // Arrays are in registers: every index is a constant.
   EXPECT_EQ(ptx.find(".local"), std::string::npos);
   if (GetParam().chunks == 1) {

@@ -5,57 +5,67 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
-#include <regex>
 #include <set>
 #include <sstream>
 
 namespace rnnc::test {
 namespace {
 
+/// Without its comments.
 std::string readHeader() {
   std::ifstream file(RNN_HEADER);
-  std::stringstream text;
-  text << file.rdbuf();
-  return std::regex_replace(text.str(), std::regex(R"(/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)"), " ");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  for (size_t at; (at = text.find("/*")) != text.npos;) {
+    text.replace(at, text.find("*/", at) + 2 - at, " ");
+  }
+  return text;
 }
 
-std::vector<std::string> split(const std::string& text, const std::string& at) {
-  const std::regex pattern(at);
-  return {std::sregex_token_iterator(text.begin(), text.end(), pattern, -1), {}};
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) {
+    parts.push_back(part);
+  }
+  return parts;
 }
 
 /// "function/number of the argument" of every pointer that a function with a status takes.
 std::set<std::string> pointersOfHeader() {
   std::set<std::string> found;
-  const std::string text = readHeader();
-  const std::regex prototype(R"(rnn_status\s+(rnn_\w+)\(([^)]*)\);)");
-  for (std::sregex_iterator i(text.begin(), text.end(), prototype), end; i != end; ++i) {
-    const std::vector<std::string> parameters = split((*i)[2], ",");
+  const std::string text = readHeader(), status = "\nrnn_status";
+  for (size_t at = text.find(status); at != text.npos; at = text.find(status, at + 1)) {
+    const size_t name = text.find("rnn_", at + status.size()), open = text.find('(', name),
+                 close = text.find(')', open);
+    const auto parameters = split(text.substr(open + 1, close - open - 1), ',');
     for (size_t p = 0; p < parameters.size(); ++p) {
       if (parameters[p].find('*') != std::string::npos) {
-        found.insert((*i)[1].str() + "/" + std::to_string(p));
+        found.insert(text.substr(name, open - name) + "/" + std::to_string(p));
       }
     }
   }
   return found;
 }
 
-/// Members of a struct of the header.
+/// Members of a struct of the header: the last word of each declaration, in front of its size.
 std::set<std::string> membersOf(const std::string& name) {
-  const std::string text = readHeader();
-  const std::regex body("typedef struct " + name + R"( \{([^}]*)\})");
-  std::smatch match;
-  EXPECT_TRUE(std::regex_search(text, match, body)) << name;
+  const std::string text = readHeader(), begin = "typedef struct " + name + " {";
+  const size_t at = text.find(begin);
+  EXPECT_NE(at, text.npos) << name;
   std::set<std::string> found;
-  for (const std::string& line : split(match[1], ";")) {
-    const std::regex last(R"((\w+)(\[[^\]]*\])?\s*$)");
-    for (const std::string& part : split(line, ",")) {
-      std::smatch member;
-      if (std::regex_search(part, member, last)) {
-        found.insert(member[1]);
+  for (const std::string& line :
+       split(text.substr(at + begin.size(), text.find('}', at) - at - begin.size()), ';')) {
+    for (std::string part : split(line, ',')) {
+      part.erase(std::min(part.find('['), part.size()));
+      const size_t last = part.find_last_not_of(" \n*");
+      if (last != part.npos) {
+        const size_t before = part.find_last_of(" \n*", last);
+        found.insert(part.substr(before + 1, last - before));
       }
     }
   }
