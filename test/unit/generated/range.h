@@ -10,7 +10,8 @@
 namespace rnnc::generated {
 
 /// --seed=S --first=N --programs=N, or --program=N for one; --no-shrink; --print: only what
-/// they are; --optimise: all kernels, not those of every sixteenth program alone, as with RNN_SOAK=1.
+/// they are; --optimise: all kernels, not those of every sixteenth program alone, as with
+/// RNN_SOAK=1.
 ///
 /// RNN_SOAK_PROGRAMS=N in the environment: N programs for every 1000, beginning where the usual
 /// ones end.

@@ -87,13 +87,13 @@ int main(int argc, char** argv) {
       continue;
     for (int64_t width : {0, 8, 16, 64}) {
       auto t = timeOf<float>(kernels, f, width);
-      llvm::outs() << llvm::format("%-10s f32 x %-3d %14.2f %20.2f\n", f.function.name, int(width), t.chain,
-                                   t.map);
+      llvm::outs() << llvm::format("%-10s f32 x %-3d %14.2f %20.2f\n", f.function.name, int(width),
+                                   t.chain, t.map);
     }
     for (int64_t width : {0, 8, 32}) {
       auto t = timeOf<double>(kernels, f, width);
-      llvm::outs() << llvm::format("%-10s f64 x %-3d %14.2f %20.2f\n", f.function.name, int(width), t.chain,
-                                   t.map);
+      llvm::outs() << llvm::format("%-10s f64 x %-3d %14.2f %20.2f\n", f.function.name, int(width),
+                                   t.chain, t.map);
     }
   }
   llvm::outs() << llvm::format("libm expf %.2f tanhf %.2f 1/(1+expf) %.2f logf %.2f sinf %.2f\n",

@@ -51,8 +51,8 @@ Rows checkStructure(const Subject& subject);
 Rows checkSchedules(const Subject& subject);
 /// A stream, in pieces and step by step, against one call, bit for bit.
 Rows checkStreaming(const Subject& subject);
-/// Packed batches, reset masks and reversed time against each sequence by itself, bit for bit. For the
-/// compute types that the subject has.
+/// Packed batches, reset masks and reversed time against each sequence by itself, bit for bit. For
+/// the compute types that the subject has.
 Rows checkSegments(const Subject& subject);
 /// Contraction, measured, and both compute types against the interpreter.
 Rows checkOracle(const Subject& subject);
