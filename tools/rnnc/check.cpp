@@ -102,10 +102,7 @@ int Checker::run() {
   subject.seed = options.seed;
   subject.params = options.params;
   subject.threads = options.threads;
-  if (options.quick) {
-    subject.isQuick = true;
-    subject.draws = 3;
-  }
+  subject.isQuick = options.quick;
   prove(subject);
   for (const check::Row& row : rows)
     failed += !row.passed;

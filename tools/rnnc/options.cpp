@@ -330,7 +330,7 @@ void Verbs::addAll() {
     addData(*app);
   addDrawn(check);
   check.add_flag("--quick", o.quick,
-                 "Fewer shapes and points: sequences of up to 257 steps instead of 4097");
+                 "Fewer shapes, and sequences of up to 257 steps instead of 4097");
   addRun(run);
   addBuild(build);
   addBench(bench);
