@@ -2,15 +2,9 @@
 #pragma once
 
 #include "harness.hpp"
+#include "sanitized.hpp"
 
 namespace device_test {
-
-// Instrumented kernels are 20 times slower, and what sanitizers look for shows in fewer settings.
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// Bit for bit the plain loop's answer, over lengths, lanes, batches, layouts and odd numbers.
 template <class Cell, class Policy>
