@@ -174,9 +174,8 @@ Expected<Interpreter::Gradients> Interpreter::backward(int64_t batch, int64_t ti
                                                        const Arrays& inputs, const Arrays& params,
                                                        const Arrays& initial,
                                                        const Result& upstream) const {
-  Result unused;
   Run run(*program, batch, time, 0, 0);
-  if (Error error = run.bind(inputs, params, initial, unused))
+  if (Error error = run.bind(inputs, params, initial, nullptr))
     return error;
   Gradients gradients;
   Backward backward(run, upstream);

@@ -40,7 +40,7 @@ static Expected<Interpreter::Result> runProgram(const Interpreter::Program& prog
                                                 uint64_t seed) {
   Interpreter::Result result;
   Run run(program, batch, time, rounding, seed);
-  if (Error error = run.bind(inputs, params, initial, result))
+  if (Error error = run.bind(inputs, params, initial, &result))
     return error;
   if (Error error = run.bindEarlier(earlier))
     return error;

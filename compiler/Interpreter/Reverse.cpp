@@ -227,25 +227,10 @@ static void reverseAll(const Program& program, const Numbers& memory, Numbers& a
       (op->isComplex ? reverseComplex : reverseElement)(*op, memory, i, adjoint);
 }
 
-namespace {
-
-/// The equations of one level, whose groups do not meet: one pass serves a row of each.
-class LevelReverse {
-public:
-  LevelReverse(const Program& program, const Program::Level& level, const Numbers& memory)
-      : program(program), level(level), memory(memory) {}
-  /// From the adjoints of the unknowns to those of what their equations make.
-  Numbers solve(const Numbers& ofUnknowns) const;
-
-private:
-  const Program& program;
-  const Program::Level& level;
-  const Numbers& memory;
-};
-
-} // namespace
-
-Numbers LevelReverse::solve(const Numbers& ofUnknowns) const {
+/// From the adjoints of the unknowns of one level to those of what their equations make. Its groups
+/// do not meet: one pass serves a row of each.
+static Numbers solveLevel(const Program& program, const Program::Level& level,
+                          const Numbers& memory, const Numbers& ofUnknowns) {
   std::vector<Matrix> left; // (1 - G_u)^T of each group
   size_t largest = 0;
   for (const auto& group : level.groups) {
@@ -282,7 +267,7 @@ void rnnc::reverseStep(const Program& program, const Numbers& memory, Numbers& a
   for (auto [unknown, sum] : llvm::zip_equal(program.unknowns, ofUnknowns))
     sum += adjoint[unknown.guess];
   for (auto level = program.levels.rbegin(); level != program.levels.rend(); ++level) {
-    const Numbers ofEquations = LevelReverse(program, *level, memory).solve(ofUnknowns);
+    const Numbers ofEquations = solveLevel(program, *level, memory, ofUnknowns);
     Numbers through(memory.size());
     for (const auto& group : level->groups)
       for (uint32_t u : group)

@@ -22,6 +22,14 @@ static std::string shapeText(const std::vector<int64_t>& shape) {
   return text + ")";
 }
 
+static Error checkShape(const Arrays::value_type& given, const std::vector<int64_t>& shape) {
+  const auto& [name, array] = given;
+  if (array.shape == shape && array.data.size() == countOf(shape))
+    return Error::success();
+  return interpreterError("'" + name + "' is " + shapeText(array.shape) + ", expected " +
+                          shapeText(shape));
+}
+
 std::vector<int64_t> rnnc::prepend(std::vector<int64_t> front, const std::vector<int64_t>& back) {
   front.insert(front.end(), back.begin(), back.end());
   return front;
@@ -36,9 +44,8 @@ Expected<const Array*> rnnc::findArray(const Arrays& arrays, const Interpreter::
     return interpreterError("'" + decl.name + "' is not given");
   }
   std::vector<int64_t> shape = prepend(front, decl.shape);
-  if (found->second.shape != shape || found->second.data.size() != countOf(shape))
-    return interpreterError("'" + decl.name + "' is " + shapeText(found->second.shape) +
-                            ", expected " + shapeText(shape));
+  if (Error error = checkShape(*found, shape))
+    return error;
   return &found->second;
 }
 
@@ -60,7 +67,7 @@ double* Run::produce(Arrays& arrays, const Binding& binding, std::vector<int64_t
 }
 
 Error Run::bind(const Arrays& inputs, const Arrays& params, const Arrays& initial,
-                Interpreter::Result& result) {
+                Interpreter::Result* result) {
   if (batch < 0 || time < 0)
     return interpreterError("batch and time are at least 0");
   if (Error error = rejectUnknown(program, inputs, {Role::Input}, "an input"))
@@ -82,10 +89,10 @@ Error Run::bind(const Arrays& inputs, const Arrays& params, const Arrays& initia
       return given.takeError();
     if (*given)
       binding.from = (*given)->data.data();
-    if (decl.role == Role::State || decl.role == Role::Output)
-      binding.sequence = produce(result.sequences, binding, {batch, time});
-    if (decl.role == Role::State)
-      binding.last = produce(result.finals, binding, {batch});
+    if (result && (decl.role == Role::State || decl.role == Role::Output))
+      binding.sequence = produce(result->sequences, binding, {batch, time});
+    if (result && decl.role == Role::State)
+      binding.last = produce(result->finals, binding, {batch});
     bindings.push_back(binding);
   }
   return Error::success();
@@ -97,11 +104,8 @@ Error Run::bindEarlier(const Arrays& arrays) {
     auto found = arrays.find(delayName(program, delayed));
     if (found == arrays.end())
       continue;
-    const Interpreter::Declaration& decl = program.declarations[delayed.input];
-    if (found->second.shape != decl.shape ||
-        found->second.data.size() != program.places[delayed.input].count)
-      return interpreterError("'" + found->first + "' is " + shapeText(found->second.shape) +
-                              ", expected " + shapeText(decl.shape));
+    if (Error error = checkShape(*found, program.declarations[delayed.input].shape))
+      return error;
     from = found->second.data.data();
     ++used;
   }

@@ -37,12 +37,12 @@ public:
 
   Run(const Interpreter::Program& program, int64_t batch, int64_t time, double rounding,
       uint64_t seed)
-      : program(program), batch(batch), time(time), rounding(rounding), draw(seed),
-        memory(program.memory), earlier(program.delayed.size()) {}
+      : program(program), batch(batch), time(time), memory(program.memory), rounding(rounding),
+        draw(seed), earlier(program.delayed.size()) {}
 
-  /// Results are made in `result`.
+  /// Results are made in `result`, where it is given.
   llvm::Error bind(const Arrays& inputs, const Arrays& params, const Arrays& initial,
-                   Interpreter::Result& result);
+                   Interpreter::Result* result);
   /// Gives earlier inputs of the first step their values, where `arrays` has them.
   llvm::Error bindEarlier(const Arrays& arrays);
   /// All steps of all batch elements.
@@ -57,6 +57,10 @@ public:
 
   const std::vector<Binding>& bound() const { return bindings; }
 
+  const Interpreter::Program& program;
+  const int64_t batch, time;
+  std::vector<double> memory;
+
 private:
   double* produce(Arrays& arrays, const Binding& binding, std::vector<int64_t> front);
   llvm::Error runElement(int64_t b);
@@ -65,18 +69,8 @@ private:
   }
   void loadDelayed(int64_t b, int64_t t);
 
-public:
-  const Interpreter::Program& program;
-  const int64_t batch, time;
-
-private:
   double rounding;
   std::mt19937_64 draw;
-
-public:
-  std::vector<double> memory;
-
-private:
   std::vector<Binding> bindings;
   std::vector<const double*> earlier; ///< by Program::delayed; null: the declared value
 };
