@@ -80,8 +80,10 @@ endfunction()
 # flag, and so would be a test's own -O1.
 function(rnn_share_precompiled target owner)
   if(RNN_PRECOMPILE)
-    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fPIC
-                           $<$<BOOL:${RNN_SANITIZE}>:-O3>)
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp -fPIC)
+    if(RNN_SANITIZE) # a list of names, which no generator expression takes
+      target_compile_options(${target} PRIVATE -O3)
+    endif()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()
