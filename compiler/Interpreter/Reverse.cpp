@@ -104,16 +104,6 @@ static std::array<double, 2> slopes(rnn::BinaryKind kind, double a, double b) {
   return {NAN, NAN};
 }
 
-/// Which term of a minimum or maximum is the result.
-static size_t chosen(const Program::Instruction& op, const Numbers& memory, size_t i) {
-  size_t best = 0;
-  for (size_t n = 1; n < op.terms; ++n)
-    if (slopes(static_cast<rnn::BinaryKind>(op.kind), memory[op.operands[0].at(i, best)],
-               memory[op.operands[0].at(i, n)])[1] != 0)
-      best = n;
-  return best;
-}
-
 static void reverseElement(const Program::Instruction& op, const Numbers& memory, size_t i,
                            Numbers& adjoint) {
   const double given = adjoint[op.result + i];
@@ -136,9 +126,16 @@ static void reverseElement(const Program::Instruction& op, const Numbers& memory
   case Program::Code::Copy:
     adjoint[at(0)] += given;
     break;
-  case Program::Code::Extreme:
-    adjoint[op.operands[0].at(i, chosen(op, memory, i))] += given;
+  case Program::Code::Extreme: { // of equal ones each has its share
+    auto isIt = [&](size_t n) { return memory[op.operands[0].at(i, n)] == memory[op.result + i]; };
+    size_t equal = 0;
+    for (size_t n = 0; n < op.terms; ++n)
+      equal += isIt(n);
+    for (size_t n = 0; n < op.terms; ++n)
+      if (isIt(n))
+        adjoint[op.operands[0].at(i, n)] += given / static_cast<double>(equal);
     break;
+  }
   case Program::Code::Mean:
     for (size_t n = 0; n < op.terms; ++n)
       adjoint[op.operands[0].at(i, n)] += given / static_cast<double>(op.terms);

@@ -52,6 +52,20 @@ def Hoist : Pass<"hoist", "::mlir::ModuleOp"> {
   let dependentDialects = ["::rnnc::rnn::RnnDialect"];
 }
 
+def DeriveAdjoint : Pass<"derive-adjoint", "::mlir::ModuleOp"> {
+  let summary = "Add to every cell the cell of its gradients";
+  let description = [{
+    The gradients of a cell are those of another cell, its adjoint, whose time runs backwards: a
+    recurrence again, and linear in its states. Reverse mode over the equations of a step and of the
+    stages around it, all of them in one step, for hoist to take apart. Each tensor says with
+    `rnn.of` what it is to the cell's own.
+
+    `h[t] = a * h[t-1] + x[t]` gets, for the adjoint l of h[t],
+    `l = c.h[t-1] + d.h[t]`, `c.h[t] = a * l`, `d.x[t] = l`, `d.a[t] = h.back1[t] * l`.
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
   let summary = "Turn cells over arrays into systems of scalars a lane";
   let description = [{

@@ -1,12 +1,12 @@
-//===- Derivatives.cpp - the derivative rules, all in one place ------------------------------===//
+//===- Derivatives.cpp - the derivative rules of scalar ops ----------------------------------===//
 
 #include "Newton/Derivatives.h"
+
+#include "Newton/DerivativeRules.h"
 #include "Newton/Newton.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#include <numbers>
 
 using namespace mlir;
 using namespace rnnc::newton;
@@ -55,6 +55,18 @@ struct Expr {
   template <typename OpT>
   Expr apply() const {
     return with(OpT::create(*builder, loc, value));
+  }
+  Expr exp() const { return apply<math::ExpOp>(); }
+  Expr log() const { return apply<math::LogOp>(); }
+  Expr sqrt() const { return apply<math::SqrtOp>(); }
+  Expr sin() const { return apply<math::SinOp>(); }
+  Expr cos() const { return apply<math::CosOp>(); }
+  Expr sinh() const { return apply<math::SinhOp>(); }
+  Expr cosh() const { return apply<math::CoshOp>(); }
+  Expr sigmoid() const { return apply<SigmoidOp>(); }
+  Expr sign() const { return apply<SignOp>(); }
+  Expr pow(Expr exponent) const {
+    return with(math::PowFOp::create(*builder, loc, value, exponent.value));
   }
 };
 
@@ -172,49 +184,38 @@ void attachArith(MLIRContext* c) {
   arith::NegFOp::attachInterface<NegModel>(*c);
   binary<arith::MulFOp, [](Expr, Expr b, Expr) { return b; }, [](Expr a, Expr, Expr) { return a; }>(
       c);
-  binary<arith::DivFOp, [](Expr, Expr b, Expr) { return 1 / b; },
-         [](Expr, Expr b, Expr y) { return -(y / b); }>(c);
+  binary<arith::DivFOp, rules::divByLhs<Expr>, rules::divByRhs<Expr>>(c);
   arith::SelectOp::attachInterface<SelectModel>(*c);
 }
 
 void attachExponentials(MLIRContext* c) {
-  unary<math::ExpOp, [](Expr, Expr y) { return y; }>(c);
-  unary<math::ExpM1Op, [](Expr, Expr y) { return 1 + y; }>(c);
-  unary<math::LogOp, [](Expr x, Expr) { return 1 / x; }>(c);
-  unary<math::Log1pOp, [](Expr x, Expr) { return 1 / (1 + x); }>(c);
-  unary<math::SqrtOp, [](Expr, Expr y) { return 0.5 / y; }>(c);
-  unary<math::RsqrtOp, [](Expr x, Expr y) { return -(0.5 * (y / x)); }>(c);
-  binary<math::PowFOp,
-         [](Expr a, Expr b, Expr) {
-           return b * a.with(math::PowFOp::create(*a.builder, a.loc, a.value,
-                                                  (b - b.constant(1)).value));
-         },
-         [](Expr a, Expr, Expr y) { return y * a.apply<math::LogOp>(); }>(c);
-  unary<math::ErfOp, [](Expr x, Expr) {
-    return (2 * std::numbers::inv_sqrtpi) * (-(x * x)).apply<math::ExpOp>();
-  }>(c);
-  unary<SigmoidOp, [](Expr, Expr y) { return y * (1 - y); }>(c);
-  unary<SoftplusOp, [](Expr x, Expr) { return x.apply<SigmoidOp>(); }>(c);
+  unary<math::ExpOp, rules::exp<Expr>>(c);
+  unary<math::ExpM1Op, rules::expm1<Expr>>(c);
+  unary<math::LogOp, rules::log<Expr>>(c);
+  unary<math::Log1pOp, rules::log1p<Expr>>(c);
+  unary<math::SqrtOp, rules::sqrt<Expr>>(c);
+  unary<math::RsqrtOp, rules::rsqrt<Expr>>(c);
+  binary<math::PowFOp, rules::powByLhs<Expr>, rules::powByRhs<Expr>>(c);
+  unary<math::ErfOp, rules::erf<Expr>>(c);
+  unary<SigmoidOp, rules::sigmoid<Expr>>(c);
+  unary<SoftplusOp, rules::softplus<Expr>>(c);
 }
 
 void attachTrigonometry(MLIRContext* c) {
-  unary<math::SinOp, [](Expr x, Expr) { return x.apply<math::CosOp>(); }>(c);
-  unary<math::CosOp, [](Expr x, Expr) { return -x.apply<math::SinOp>(); }>(c);
-  unary<math::TanOp, [](Expr, Expr y) { return 1 + y * y; }>(c);
-  unary<math::AsinOp, [](Expr x, Expr) { return 1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>(); }>(
-      c);
-  unary<math::AcosOp,
-        [](Expr x, Expr) { return -(1 / ((1 - x) * (1 + x)).apply<math::SqrtOp>()); }>(c);
-  unary<math::AtanOp, [](Expr x, Expr) { return 1 / (1 + x * x); }>(c);
-  binary<math::Atan2Op, [](Expr a, Expr b, Expr) { return b / (a * a + b * b); },
-         [](Expr a, Expr b, Expr) { return -(a / (a * a + b * b)); }>(c);
-  unary<math::SinhOp, [](Expr x, Expr) { return x.apply<math::CoshOp>(); }>(c);
-  unary<math::CoshOp, [](Expr x, Expr) { return x.apply<math::SinhOp>(); }>(c);
-  unary<math::TanhOp, [](Expr, Expr y) { return 1 - y * y; }>(c);
+  unary<math::SinOp, rules::sin<Expr>>(c);
+  unary<math::CosOp, rules::cos<Expr>>(c);
+  unary<math::TanOp, rules::tan<Expr>>(c);
+  unary<math::AsinOp, rules::asin<Expr>>(c);
+  unary<math::AcosOp, rules::acos<Expr>>(c);
+  unary<math::AtanOp, rules::atan<Expr>>(c);
+  binary<math::Atan2Op, rules::atan2ByLhs<Expr>, rules::atan2ByRhs<Expr>>(c);
+  unary<math::SinhOp, rules::sinh<Expr>>(c);
+  unary<math::CoshOp, rules::cosh<Expr>>(c);
+  unary<math::TanhOp, rules::tanh<Expr>>(c);
 }
 
 void attachKinks(MLIRContext* c) {
-  unary<math::AbsFOp, [](Expr x, Expr) { return x.apply<SignOp>(); }>(c);
+  unary<math::AbsFOp, rules::abs<Expr>>(c);
   math::FloorOp::attachInterface<FlatModel<math::FloorOp>>(*c);
   SignOp::attachInterface<FlatModel<SignOp>>(*c);
   math::FmaOp::attachInterface<FmaModel>(*c);

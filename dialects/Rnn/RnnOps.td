@@ -85,6 +85,32 @@ def Rnn_Array : TypeDef<Rnn_Dialect, "Array"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Rnn_RelationValue : I32EnumAttrCase<"Value", 0, "value">;
+def Rnn_RelationUpstream : I32EnumAttrCase<"Upstream", 1, "upstream">;
+def Rnn_RelationGradient : I32EnumAttrCase<"Gradient", 2, "gradient">;
+def Rnn_RelationCarried : I32EnumAttrCase<"Carried", 3, "carried">;
+def Rnn_Relation : I32EnumAttr<"Relation", "what a tensor of an adjoint is to one of its cell",
+    [Rnn_RelationValue, Rnn_RelationUpstream, Rnn_RelationGradient, Rnn_RelationCarried]> {
+  let cppNamespace = "::rnnc::rnn";
+  let genSpecializedAttr = 0;
+}
+
+def Rnn_Of : AttrDef<Rnn_Dialect, "Of"> {
+  let mnemonic = "of";
+  let summary = "What a tensor of an adjoint is to a tensor of the cell that it was derived from";
+  let description = [{
+    `value "h" back 1`: at a step what the solve had as h[t-1], in front of the first step what h
+    begins with. `upstream "y"`: the derivative of the loss by y[t], as far as the caller's own use of
+    it goes. `gradient "x" back 1`: at a step what it adds to the derivative by x[t-1]; of a param,
+    to be summed over all steps, the batch, and the axes that the param lacks. `carried "h"`: the
+    derivative by h after a step, by way of the later ones; beyond the last step of the adjoint
+    that of the initial state.
+  }];
+  let parameters = (ins EnumParameter<Rnn_Relation>:$relation, "::mlir::StringAttr":$name,
+                        DefaultValuedParameter<"int64_t", "0">:$back);
+  let assemblyFormat = "`<` $relation $name (`back` $back^)? `>`";
+}
+
 def Rnn_Number : Type<And<[Rnn_Array.predicate,
     CPred<"!::llvm::cast<::rnnc::rnn::ArrayType>($_self).isBool()">]>,
     "array of numbers", "::rnnc::rnn::ArrayType">;

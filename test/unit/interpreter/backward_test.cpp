@@ -226,6 +226,17 @@ TEST(Backward, AnAdjointOfNothingPassesNothingOn) {
   EXPECT_EQ(gradients.inputs["x"].data, (Doubles{3, 0.25}));
 }
 
+TEST(Backward, EqualExtremesShare) {
+  DiagnosticEngine diagnostics;
+  diagnostics.setSource("test.rnn", "cell C {\n  input x : [3]\n  state h : [] = 0\n"
+                                    "  h[t] = max(x[t]) - min(x[t])\n}\n");
+  Interpreter interpreter = interpreterOf(diagnostics, 1);
+  Interpreter::Result upstream{{{"h", {{1, 2}, {1, 6}}}}, {}};
+  auto gradients =
+      get(interpreter.backward(1, 2, {{"x", {{1, 2, 3}, {4, 4, 1, 2, 2, 2}}}}, {}, {}, upstream));
+  EXPECT_EQ(gradients.inputs["x"].data, (Doubles{0.5, 0.5, -1, 0, 0, 0}));
+}
+
 TEST(Backward, NoStepsGiveTheFinalGradientBack) {
   DiagnosticEngine diagnostics;
   diagnostics.setSource("test.rnn", "cell C {\n  param s : []\n  state h : [2] = s\n"
