@@ -7,6 +7,8 @@
 
 #include "Analysis/Hoisting.h"
 
+#include "Analysis/Adjoint.h"
+
 #include "llvm/ADT/SetOperations.h"
 
 using namespace mlir;
@@ -156,6 +158,74 @@ static bool hasFreeBlock(const StateGroup& group) {
   });
 }
 
+/// Numbers along the axes that are no lane axes; -1 where the caller binds one of their sizes.
+static int64_t blockSize(ArrayRef<DimAttr> dims, ArrayRef<int64_t> lanes) {
+  int64_t numbers = 1;
+  for (auto [dim, lane] : llvm::zip(dims, lanes)) {
+    if (lane < 0 && dim.isFree())
+      return -1;
+    numbers *= lane < 0 ? dim.getSize() : 1;
+  }
+  return numbers;
+}
+
+int64_t rnnc::statesOf(const StateGroup& group) {
+  int64_t count = 0;
+  for (StateOp state : group.states) {
+    int64_t own = blockSize(cast<ArrayType>(state.getType()).getDims(), group.axes.lookup(state));
+    if (own < 0)
+      return -1;
+    count += own;
+  }
+  return count;
+}
+
+/// Sums over all steps that a step keeps for itself a lane, at most: a matrix of more is a product
+/// of two sequences, better done for all steps at once.
+static constexpr int64_t kMostSums = 64;
+
+/// Whether a step should not sum up `output`: it would keep too many numbers, or its states are so
+/// many that it is made of loops.
+static bool isBehind(OutputOp output, const StateGroup& group, ArrayRef<int64_t> lanes) {
+  int64_t states = statesOf(group);
+  int64_t numbers = blockSize(cast<ArrayType>(output.getType()).getDims(), lanes);
+  return isSummed(output) &&
+         (states < 0 || states > kUnrolledStates || numbers < 0 || numbers > kMostSums);
+}
+
+/// Whether both sides of the op are repeated along axes of the other one, as in outer(a, b).
+static bool isOuter(Operation* op) {
+  auto binary = dyn_cast<BinaryOp>(op);
+  auto isStretched = [&](Value side) {
+    ArrayRef<DimAttr> own = dimsOf(side), all = dimsOf(op->getResult(0));
+    return own.size() < all.size() ||
+           llvm::any_of(
+               llvm::zip(own, all),
+               [](auto pair) { return std::get<0>(pair).isOne() && !std::get<1>(pair).isOne(); });
+  };
+  return binary && isStretched(binary.getLhs()) && isStretched(binary.getRhs());
+}
+
+/// What an output behind the solve is made of, from it up to the states: where `moves` says so a
+/// value is behind the solve too from then on. Unless it looks `everywhere` it stops at what stays
+/// in the step.
+void Hoisting::moveWithin(Value output, bool everywhere,
+                          llvm::function_ref<bool(Operation*)> moves) {
+  SmallVector<Value> todo{output};
+  llvm::DenseSet<Value> seen;
+  while (!todo.empty()) {
+    Value next = todo.pop_back_val();
+    if (!onState.contains(next) || feeding.contains(next) || isLeaf(next) ||
+        !seen.insert(next).second)
+      continue;
+    Operation* op = next.getDefiningOp();
+    if (!after.contains(next) && moves(op))
+      markAfter(op);
+    if (everywhere || after.contains(next))
+      llvm::append_range(todo, op->getOperands());
+  }
+}
+
 /// Outputs that their group cannot compute lane by lane.
 void Hoisting::moveOutputs() {
   LaneAxes axes(
@@ -171,33 +241,30 @@ void Hoisting::moveOutputs() {
     if (!output)
       continue;
     Value value = set.getValue();
-    if (after.contains(value)) {
-      outputs_.insert({set, Phase::After});
-      continue;
-    }
     const StateGroup* group = groupOf(output);
     SmallVector<int64_t> lanes;
-    if (group && axes.place(output.getType(), value, *group, hasFreeBlock(*group), lanes))
+    if (!after.contains(value) && group &&
+        axes.place(output.getType(), value, *group, hasFreeBlock(*group), lanes) &&
+        !isBehind(output, *group, lanes))
       continue;
     if (!onState.contains(value)) {
       outputs_.insert({set, Phase::Before});
       continue;
     }
     outputs_.insert({set, Phase::After});
+    // Of a sum, the products that make it larger than what they are made of, and that themselves.
+    moveWithin(value, /*everywhere=*/isSummed(output), [&](Operation* op) {
+      auto isPart = [](Operation* user) { return isOuter(user); };
+      return isSummed(output) &&
+             (isOuter(op) || (isMovement(op) && llvm::all_of(op->getUsers(), isPart)));
+    });
     // What runs over an axis that the states lack is computed behind them, from what does not.
-    SmallVector<Value> todo{value};
-    while (!todo.empty()) {
-      Value next = todo.pop_back_val();
-      bool wide = group && !hasFreeBlock(*group) && onState.contains(next) &&
-                  !feeding.contains(next) && !isLeaf(next) &&
-                  llvm::any_of(llvm::zip(dimsOf(next), axes.axesOf(next)), [](auto pair) {
-                    return std::get<0>(pair).isFree() && std::get<1>(pair) < 0;
-                  });
-      if (!wide)
-        continue;
-      llvm::append_range(todo, next.getDefiningOp()->getOperands());
-      markAfter(next.getDefiningOp());
-    }
+    moveWithin(value, /*everywhere=*/false, [&](Operation* op) {
+      return group && !hasFreeBlock(*group) &&
+             llvm::any_of(
+                 llvm::zip(dimsOf(op->getResult(0)), axes.axesOf(op->getResult(0))),
+                 [](auto pair) { return std::get<0>(pair).isFree() && std::get<1>(pair) < 0; });
+    });
   }
 }
 

@@ -13,6 +13,12 @@ namespace rnnc {
 /// multiply-adds.
 constexpr int64_t kFusedContraction = 8;
 
+/// States a lane up to which a block is unrolled into scalars; a larger one is made of loops.
+constexpr int64_t kUnrolledStates = 16;
+
+/// Scalar states a lane; -1 where a size of the block is bound by the caller.
+int64_t statesOf(const StateGroup& group);
+
 /// The size of the axis that an op contracts, 1 for an element-wise op; kFree where nobody fixed
 /// it.
 int64_t contractedSize(mlir::Operation* op);
@@ -50,6 +56,8 @@ private:
   void classify();
   void moveContractionsBehind();
   void moveOutputs();
+  void moveWithin(mlir::Value output, bool everywhere,
+                  llvm::function_ref<bool(mlir::Operation*)> moves);
   void markAfter(mlir::Operation* op);
   llvm::DenseSet<mlir::Value> functionsIn(mlir::Value value) const;
   llvm::DenseSet<mlir::Value> onceACall() const;

@@ -32,12 +32,18 @@ std::unique_ptr<MLIRContext> rnnc::createContext() {
 }
 
 /// What changes the equations as arrays.
-static void addArrayPasses(PassManager& passes) {
+static void addArrayPasses(PassManager& passes, bool gradients = false) {
   passes.addPass(createLowerComplex());
   passes.addPass(createLiftOrder());
   passes.addPass(createTakeOutMinus());
   passes.addPass(createCSEPass()); // x[t] read twice is one input, sin(a) beside sin(-a) one array
   passes.addPass(createHoist());
+  if (!gradients)
+    return;
+  passes.addPass(createDeriveAdjoint()); // behind hoist: what the stages left is at hand
+  passes.addPass(createCSEPass());
+  passes.addPass(createHoist());
+  passes.addPass(createGatherDelayed());
 }
 
 bool rnnc::hoistStages(ModuleOp module) {
@@ -48,7 +54,7 @@ bool rnnc::hoistStages(ModuleOp module) {
 
 bool rnnc::lowerToSolve(ModuleOp module, const LowerOptions& options) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  addArrayPasses(passes);
+  addArrayPasses(passes, options.gradients);
   passes.addPass(createLowerToNewton({options.compute, options.operations}));
   passes.nest<newton::CellOp>().addPass(createDeriveTrial());
   passes.addPass(createCanonicalizerPass(rewriteConfig()));

@@ -2,6 +2,8 @@
 
 #include "Transforms/Boundary.h"
 
+#include "Analysis/Adjoint.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -44,6 +46,7 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
                         : isa<InputOp>(decl) ? newton::Role::Input
                         : isa<ParamOp>(decl) ? newton::Role::Param
                         : isa<StateOp>(decl) ? newton::Role::State
+                        : isSummed(&decl)    ? newton::Role::Gradient
                                              : newton::Role::Output;
     SmallVector<Attribute> dims;
     SmallVector<int64_t> sizes;
@@ -57,12 +60,14 @@ void rnnc::declareTensors(CellOp cell, Block& into) {
     if (auto input = dyn_cast<InputOp>(decl))
       fill = input.getBefore().convertToDouble();
     auto state = dyn_cast<StateOp>(decl);
-    newton::TensorOp::create(
+    auto tensor = newton::TensorOp::create(
         builder, decl.getLoc(), newton::RoleAttr::get(builder.getContext(), role),
         SymbolTable::getSymbolName(&decl), builder.getArrayAttr(dims),
         builder.getDenseI64ArrayAttr(sizes), builder.getF64FloatAttr(fill),
         state && state.getHidden() ? builder.getUnitAttr() : UnitAttr(),
         state ? state.getStartAttr() : FlatSymbolRefAttr(),
         hoisted ? hoisted.getHoldsAttr() : decl.getAttrOfType<StringAttr>(kHoldsAttr));
+    if (Attribute of = decl.getAttr(kOfAttr))
+      tensor->setAttr(kOfAttr, of);
   }
 }

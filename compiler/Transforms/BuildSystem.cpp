@@ -132,7 +132,8 @@ newton::SystemOp GroupLowering::createSystem(OpBuilder& builder) {
   auto system = newton::SystemOp::create(
       builder, cell.getLoc(), builder.getStringAttr(equations.name(group)), TypeAttr::get(compute),
       builder.getArrayAttr(laneAxes), slots(states, ofResult), slots(inputs, ofLeaf),
-      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase());
+      slots(params, ofLeaf), slots(outputs, ofResult), newton::StructureAttr(), equations.phase(),
+      /*diagonal=*/UnitAttr(), sums.empty() ? ArrayAttr() : slots(sums, ofResult));
   Block& block = system.getStep().emplaceBlock();
   auto addArgument = [&](Attribute tensor, int64_t back, const Index& index) {
     auto attr = slot(cast<FlatSymbolRefAttr>(tensor), index, back);
@@ -274,7 +275,7 @@ void GroupLowering::buildSystem(newton::SystemOp system, const ImplicitSteps& im
     solutions[{unknown.tensor.getAsOpaquePointer(), unknown.index}] =
         leaves.at({unknown.tensor.getAsOpaquePointer(), {0, unknown.index}});
   SmallVector<Value> results;
-  for (const Result& result : llvm::concat<const Result>(states, outputs)) {
+  for (const Result& result : llvm::concat<const Result>(states, outputs, sums)) {
     auto it = solutions.find({result.tensor.getAsOpaquePointer(), result.slot});
     results.push_back(it != solutions.end() ? it->second : built.at({result.value, result.index}));
   }

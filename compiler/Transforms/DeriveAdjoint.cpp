@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------------------------------===//
 
-#include "Transforms/Adjoint.h"
+#include "Analysis/Adjoint.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Pullbacks.h"
 
@@ -32,6 +32,9 @@ namespace {
 /// A tensor so many steps ago.
 using Read = std::pair<StringAttr, int64_t>;
 
+/// What adds up to an adjoint, of different shapes: one for each.
+using Terms = SmallVector<Adjoint, 1>;
+
 class AdjointBuilder {
 public:
   explicit AdjointBuilder(CellOp forward)
@@ -49,12 +52,10 @@ private:
   void reverseSet(Operation& op);
   void reverseOp(Operation& op);
   void give(Value value, Adjoint adjoint);
-  void giveParam(StringAttr name, ArrayRef<DimAttr> dims, Adjoint adjoint);
-  static void add(Adjoint* sum, Adjoint adjoint);
-  void addTo(llvm::MapVector<Read, Adjoint>& sums, Read read, Adjoint adjoint);
+  void giveTo(Terms& terms, Value value, Adjoint adjoint);
   void setStates();
   void setGradients();
-  void setGradient(StringAttr of, int64_t back, ArrayExpr value, Type type);
+  void setGradient(OfAttr of, ArrayExpr value, Type type);
   void eraseUnused();
 
   StringAttr named(const llvm::Twine& name) { return StringAttr::get(context, name); }
@@ -73,9 +74,9 @@ private:
   DenseMap<Attribute, Value> setTo;    // by name of an array, what the program sets it to
   llvm::DenseSet<StringAttr> implicit; // states that the step reads at [0]
   IRMapping primal;
-  DenseMap<Value, Adjoint> adjoints;
-  llvm::MapVector<Read, Adjoint> ofStates, ofInputs;
-  llvm::MapVector<StringAttr, SmallVector<Adjoint>> ofParams; // one for each shape
+  llvm::DenseSet<Value> ofParams; // values that params alone make
+  DenseMap<Value, Terms> adjoints;
+  llvm::MapVector<Read, Terms> byState, byInput, byParam;
 };
 
 } // namespace
@@ -122,6 +123,9 @@ void AdjointBuilder::listProgram() {
         setTo[set.getNameAttr().getAttr()] = set.getValue();
       if (auto read = dyn_cast<StateAtOp>(op); read && read.getBack() == 0)
         implicit.insert(read.getNameAttr().getAttr());
+      if (op.getNumResults() && !isa<StateAtOp, InputAtOp>(op) &&
+          llvm::all_of(op.getOperands(), [&](Value v) { return ofParams.contains(v); }))
+        ofParams.insert(op.getResult(0));
     }
   };
   auto listStages = [&](Phase phase) {
@@ -129,6 +133,7 @@ void AdjointBuilder::listProgram() {
       if (stage.getPhase() == phase)
         list(stage.getBody().front());
   };
+  listStages(Phase::Call);
   listStages(Phase::Before);
   list(forward.getStep().getBody().front());
   listStages(Phase::After);
@@ -138,7 +143,8 @@ void AdjointBuilder::open() {
   OpBuilder behind(forward);
   behind.setInsertionPointAfter(forward);
   adjoint = CellOp::create(behind, forward.getLoc(), named(forward.getSymName() + kAdjointSuffix),
-                           ArrayAttr(), ArrayAttr(), FloatAttr(), IntegerAttr(), IntegerAttr());
+                           ArrayAttr(), ArrayAttr(), forward.getToleranceAttr(),
+                           forward.getMaxSweepsAttr(), forward.getChunkAttr());
   decls.setInsertionPointToEnd(&adjoint.getBody().emplaceBlock());
   for (auto dim : forward.decls<DimDeclOp>())
     decls.clone(*dim);
@@ -157,6 +163,10 @@ Value AdjointBuilder::readValue(StringAttr name, int64_t back, Type type) {
 Value AdjointBuilder::readPrimal(Operation& op) {
   if (auto read = dyn_cast<StateAtOp>(op))
     return readValue(nameOf(op), read.getBack(), read.getType());
+  auto hoisted = isa<InputAtOp, ParamValueOp>(op) ? dyn_cast<HoistedOp>(declarationOf(nameOf(op)))
+                                                  : HoistedOp();
+  if (hoisted && hoisted.getPhase() != Phase::Before)
+    return primal.lookup(setTo.lookup(nameOf(op)));
   if (auto read = dyn_cast<ParamValueOp>(op)) {
     declare<ParamOp>(nameOf(op), read.getType(),
                      OfAttr::get(context, Relation::Value, nameOf(op), 0));
@@ -165,9 +175,6 @@ Value AdjointBuilder::readPrimal(Operation& op) {
   auto read = dyn_cast<InputAtOp>(op);
   if (!read)
     return {};
-  auto hoisted = dyn_cast<HoistedOp>(declarationOf(nameOf(op)));
-  if (hoisted && hoisted.getPhase() == Phase::After)
-    return primal.lookup(setTo.lookup(nameOf(op)));
   return readValue(nameOf(op), read.getBack(), read.getType());
 }
 
@@ -182,36 +189,23 @@ void AdjointBuilder::clonePrimal() {
   }
 }
 
-void AdjointBuilder::add(Adjoint* sum, Adjoint adjoint) {
-  sum->expr = sum->expr + adjoint.expr;
-  sum->masked |= adjoint.masked;
-}
-
-void AdjointBuilder::addTo(llvm::MapVector<Read, Adjoint>& sums, Read read, Adjoint adjoint) {
-  auto [it, isFirst] = sums.try_emplace(read, adjoint);
-  if (!isFirst)
-    add(&it->second, adjoint);
-}
-
-/// Sums over the axes that the param lacks are left to whoever sums over the steps.
-void AdjointBuilder::giveParam(StringAttr name, ArrayRef<DimAttr> dims, Adjoint adjoint) {
-  SmallVector<DimAttr> all = *broadcast(dims, adjoint.expr.dims());
-  adjoint.expr = adjoint.expr.sumTo(all);
-  for (Adjoint& term : ofParams[name])
-    if (term.expr.type() == adjoint.expr.type())
-      return add(&term, adjoint);
-  ofParams[name].push_back(adjoint);
-}
-
-void AdjointBuilder::give(Value value, Adjoint adjoint) {
+/// Of what params alone make, sums over axes that it lacks are left to whoever sums over the steps.
+void AdjointBuilder::giveTo(Terms& terms, Value value, Adjoint adjoint) {
   ArrayRef<DimAttr> dims = cast<ArrayType>(value.getType()).getDims();
-  if (auto param = value.getDefiningOp<ParamValueOp>())
-    return giveParam(nameOf(*param), dims, adjoint);
-  adjoint.expr = adjoint.expr.sumTo(dims);
-  auto [it, isFirst] = adjoints.try_emplace(value, adjoint);
-  if (!isFirst)
-    add(&it->second, adjoint);
+  SmallVector<DimAttr> all(dims);
+  if (ofParams.contains(value))
+    all = *broadcast(dims, adjoint.expr.dims());
+  adjoint.expr = adjoint.expr.sumTo(all);
+  for (Adjoint& term : terms)
+    if (term.expr.dims() == adjoint.expr.dims() || !ofParams.contains(value)) {
+      term.expr = term.expr + adjoint.expr;
+      term.masked |= adjoint.masked;
+      return;
+    }
+  terms.push_back(adjoint);
 }
+
+void AdjointBuilder::give(Value value, Adjoint adjoint) { giveTo(adjoints[value], value, adjoint); }
 
 /// What a caller, a later step, or what reads it owes to a result.
 void AdjointBuilder::reverseSet(Operation& op) {
@@ -227,38 +221,60 @@ void AdjointBuilder::reverseSet(Operation& op) {
   if (isa<OutputOp>(decl))
     return give(value, {upstream()});
   if (isa<HoistedOp>(decl)) {
-    auto it = ofInputs.find({name, 0});
-    return it == ofInputs.end() ? void() : give(value, it->second);
+    for (Adjoint term : byInput.lookup({name, 0}))
+      give(value, term);
+    return;
   }
   declare<StateOp>(named("c." + name.getValue()), type,
                    OfAttr::get(context, Relation::Carried, name, 0));
   Adjoint sum{stateRead("c." + name.getValue(), 1, type, place(&op))};
   if (!cast<StateOp>(decl).getHidden())
     sum.expr = sum.expr + upstream();
-  addTo(ofStates, {name, 0}, sum);
+  for (Adjoint term : byState.lookup({name, 0})) {
+    sum.expr = term.expr + sum.expr;
+    sum.masked |= term.masked;
+  }
+  byState[{name, 0}] = {sum};
   if (!implicit.contains(name))
-    return give(value, ofStates.find({name, 0})->second);
+    return give(value, sum);
   // What the state owes to itself is part of the sum: an implicit equation again.
   declare<StateOp>(named("i." + name.getValue()), type, OfAttr());
   give(value, {stateRead("i." + name.getValue(), 0, type, place(&op))});
 }
 
+/// Ops that work element by element pass sums on as they are; others take them whole.
 void AdjointBuilder::reverseOp(Operation& op) {
-  auto it = adjoints.find(op.getResult(0));
+  Value value = op.getResult(0);
+  auto it = adjoints.find(value);
   if (it == adjoints.end())
     return;
-  Adjoint given = it->second;
-  given.expr.loc = place(&op);
+  Terms given = it->second;
+  for (Adjoint& term : given)
+    term.expr.loc = place(&op);
   if (auto read = dyn_cast<StateAtOp>(op))
-    return addTo(ofStates, {nameOf(op), read.getBack()}, given);
-  if (auto read = dyn_cast<InputAtOp>(op)) {
-    bool isState = isa<StateOp>(declarationOf(nameOf(op)));
-    return addTo(isState ? ofStates : ofInputs, {nameOf(op), read.getBack()}, given);
+    return giveTo(byState[{nameOf(op), read.getBack()}], value, given.front());
+  if (isa<InputAtOp, ParamValueOp>(op)) {
+    auto input = dyn_cast<InputAtOp>(op);
+    Operation* decl = declarationOf(nameOf(op));
+    auto& sums = isa<StateOp>(decl) ? byState : isa<ParamOp>(decl) ? byParam : byInput;
+    for (Adjoint term : given)
+      giveTo(sums[{nameOf(op), input ? input.getBack() : 0}], value, term);
+    return;
   }
-  Operation* here = primal.lookup(op.getResult(0)).getDefiningOp();
-  pullBack(here, given, [&](OpOperand& operand, Adjoint adjoint) {
-    give(op.getOperand(operand.getOperandNumber()), adjoint);
-  });
+  if (!isa<UnaryOp, BinaryOp, WhereOp>(op)) {
+    Adjoint whole = given.front();
+    whole.expr = whole.expr.sumTo(cast<ArrayType>(value.getType()).getDims());
+    for (Adjoint term : ArrayRef(given).drop_front()) {
+      whole.expr = whole.expr + term.expr.sumTo(whole.expr.dims());
+      whole.masked |= term.masked;
+    }
+    given = {whole};
+  }
+  Operation* here = primal.lookup(value).getDefiningOp();
+  for (Adjoint term : given)
+    pullBack(here, term, [&](OpOperand& operand, Adjoint adjoint) {
+      give(op.getOperand(operand.getOperandNumber()), adjoint);
+    });
 }
 
 void AdjointBuilder::reverse() {
@@ -272,31 +288,33 @@ void AdjointBuilder::setStates() {
     Location loc = state.getLoc();
     if (implicit.contains(name))
       SetStateOp::create(b, loc, ("i." + name.getValue()).str(),
-                         ofStates.find({name, 0})->second.expr.value);
-    auto before = ofStates.find({name, 1});
+                         byState.lookup({name, 0}).front().expr.value);
+    Terms before = byState.lookup({name, 1});
     Value carried =
-        before != ofStates.end() ? before->second.expr.value : expr(Value(), loc).constant(0).value;
+        before.empty() ? expr(Value(), loc).constant(0).value : before.front().expr.value;
     SetStateOp::create(b, loc, ("c." + name.getValue()).str(), carried);
   }
 }
 
-void AdjointBuilder::setGradient(StringAttr of, int64_t back, ArrayExpr value, Type type) {
-  std::string name = ("d." + of.getValue()).str();
-  if (back > 0)
-    name += ".back" + std::to_string(back);
+void AdjointBuilder::setGradient(OfAttr of, ArrayExpr value, Type type) {
+  std::string first = ("d." + of.getName().getValue()).str();
+  if (of.getBack() > 0)
+    first += ".back" + std::to_string(of.getBack());
+  std::string name = first;
   for (int n = 2; declared.contains(name); ++n) // of params, one for each shape
-    name = ("d." + of.getValue() + "." + llvm::Twine(n)).str();
-  declare<OutputOp>(named(name), type, OfAttr::get(context, Relation::Gradient, of, back));
+    name = first + "." + std::to_string(n);
+  declare<OutputOp>(named(name), type, of);
   SetOutputOp::create(b, value.loc, name, value.value);
 }
 
 void AdjointBuilder::setGradients() {
-  for (auto& [read, adjoint] : ofInputs)
+  for (auto& [read, terms] : byInput)
     if (isa<InputOp>(declarationOf(read.first)))
-      setGradient(read.first, read.second, adjoint.expr, typeOf(declarationOf(read.first)));
-  for (auto& [name, terms] : ofParams)
+      setGradient(OfAttr::get(context, Relation::Gradient, read.first, read.second),
+                  terms.front().expr, typeOf(declarationOf(read.first)));
+  for (auto& [read, terms] : byParam)
     for (Adjoint& term : terms)
-      setGradient(name, 0, term.expr, term.expr.type());
+      setGradient(OfAttr::get(context, Relation::Sum, read.first, 0), term.expr, term.expr.type());
 }
 
 /// What no gradient needs, and what nobody reads then.

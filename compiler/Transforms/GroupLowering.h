@@ -46,7 +46,8 @@ private:
   mlir::LogicalResult listResults();
   mlir::LogicalResult listElements(mlir::Operation* set, mlir::Value value,
                                    mlir::FlatSymbolRefAttr tensor, rnn::ArrayType type,
-                                   llvm::ArrayRef<int64_t> laneOfAxis);
+                                   llvm::ArrayRef<int64_t> laneOfAxis,
+                                   llvm::SmallVectorImpl<Result>& into);
   mlir::LogicalResult demand();
   mlir::LogicalResult demandOperands(mlir::Operation* op, const Index& index);
   mlir::LogicalResult want(mlir::Operation* by, mlir::Value value, Index index);
@@ -71,7 +72,7 @@ private:
   int64_t limit;
   mlir::MLIRContext* context;
 
-  llvm::SmallVector<Result> states, outputs;
+  llvm::SmallVector<Result> states, outputs, sums;
   llvm::DenseMap<mlir::Value, std::set<Index>> wanted;
   mlir::Operation* unrollable = nullptr;
   int64_t count = 0;

@@ -222,7 +222,8 @@ namespace {
 struct Hoist : rnnc::impl::HoistBase<Hoist> {
   void runOnOperation() override {
     for (CellOp cell : getOperation().getOps<CellOp>())
-      Hoister(cell).run();
+      if (cell.decls<StageOp>().empty()) // not hoisted yet
+        Hoister(cell).run();
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 //===- LowerToNewton.cpp - arrays become scalars a lane --------------------------------------===//
 //===----------------------------------------------------------------------------------------------===//
 
+#include "Analysis/Adjoint.h"
 #include "Analysis/Hoisting.h"
 #include "Transforms/Boundary.h"
 #include "Transforms/Coupling.h"
@@ -24,15 +25,14 @@ using namespace rnnc::rnn;
 
 /// Every element of a tensor along its block axes, row-major.
 LogicalResult GroupLowering::listElements(Operation* set, Value value, FlatSymbolRefAttr tensor,
-                                          ArrayType type, ArrayRef<int64_t> laneOfAxis) {
-  bool isState = isa<SetStateOp>(set);
+                                          ArrayType type, ArrayRef<int64_t> laneOfAxis,
+                                          SmallVectorImpl<Result>& into) {
   Index index(type.getRank());
   for (unsigned i = 0; i < type.getRank(); ++i)
     index[i].lane = laneOfAxis[i];
   while (true) {
-    (isState ? states : outputs)
-        .push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
-    if (static_cast<int64_t>(states.size() + outputs.size()) > limit)
+    into.push_back({value, broadcastIndex(value, index, type.getDims()), index, tensor});
+    if (static_cast<int64_t>(states.size() + outputs.size() + sums.size()) > limit)
       return emitError(set->getLoc())
              << tensor << " unrolls to more than " << limit << " scalars a lane [RNN0402]";
     int64_t axis = static_cast<int64_t>(type.getRank()) - 1;
@@ -53,7 +53,7 @@ LogicalResult GroupLowering::listResults() {
     for (auto set : step.getOps<SetStateOp>())
       if (set.getName() == state.getSymName() &&
           failed(listElements(set, set.getValue(), set.getNameAttr(),
-                              cast<ArrayType>(state.getType()), group.axes.lookup(state))))
+                              cast<ArrayType>(state.getType()), group.axes.lookup(state), states)))
         return failure();
   for (Operation* output : group.outputs)
     for (auto set : step.getOps<SetOutputOp>()) {
@@ -62,7 +62,8 @@ LogicalResult GroupLowering::listResults() {
       auto type = cast<ArrayType>(output->getAttrOfType<TypeAttr>("type").getValue());
       SmallVector<int64_t> laneOfAxis;
       if (failed(outputAxes(output, type, set.getValue(), group, axes, false, laneOfAxis)) ||
-          failed(listElements(set, set.getValue(), set.getNameAttr(), type, laneOfAxis)))
+          failed(listElements(set, set.getValue(), set.getNameAttr(), type, laneOfAxis,
+                              isSummed(output) ? sums : outputs)))
         return failure();
     }
   return success();
@@ -88,7 +89,7 @@ LogicalResult GroupLowering::demandOperands(Operation* op, const Index& index) {
 }
 
 LogicalResult GroupLowering::demand() {
-  for (const Result& result : llvm::concat<const Result>(states, outputs))
+  for (const Result& result : llvm::concat<const Result>(states, outputs, sums))
     if (failed(want(result.value.getDefiningOp(), result.value, result.index)))
       return failure();
   for (Operation& op : llvm::reverse(step)) {
@@ -103,22 +104,6 @@ LogicalResult GroupLowering::demand() {
         return failure();
   }
   return success();
-}
-
-/// Scalar states a lane; -1 where a size of the block is bound by the caller.
-static int64_t statesOf(const StateGroup& group) {
-  int64_t count = 0;
-  for (StateOp state : group.states) {
-    int64_t elements = 1;
-    auto dims = cast<ArrayType>(state.getType()).getDims();
-    for (auto [axis, lane] : llvm::enumerate(group.axes.lookup(state))) {
-      if (lane < 0 && dims[axis].isFree())
-        return -1;
-      elements *= lane < 0 ? dims[axis].getSize() : 1;
-    }
-    count += elements;
-  }
-  return count;
 }
 
 /// Does a new state depend on what `op` computes?

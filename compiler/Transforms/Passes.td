@@ -66,6 +66,18 @@ def DeriveAdjoint : Pass<"derive-adjoint", "::mlir::ModuleOp"> {
   let dependentDialects = ["::rnnc::rnn::RnnDialect"];
 }
 
+def GatherDelayed : Pass<"gather-delayed", "::mlir::ModuleOp"> {
+  let summary = "Add up what steps owe to one element of an input that later steps read too";
+  let description = [{
+    Of an adjoint, behind hoist: the parts that an input's gradient has become hoisted arrays, and a
+    stage behind the solve adds them. In an adjoint's time, which runs backwards, the part for x[t-1]
+    is one step old when the gradient at x[t] is made.
+
+    `d.x` and `d.x.back1` become `d.x[t] = d.x.back0[t] + d.x.back1[t-1]`.
+  }];
+  let dependentDialects = ["::rnnc::rnn::RnnDialect"];
+}
+
 def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
   let summary = "Turn cells over arrays into systems of scalars a lane";
   let description = [{

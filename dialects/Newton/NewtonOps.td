@@ -95,9 +95,10 @@ def Newton_RoleState : I32EnumAttrCase<"State", 2, "state">;
 def Newton_RoleOutput : I32EnumAttrCase<"Output", 3, "output">;
 def Newton_RoleHoisted : I32EnumAttrCase<"Hoisted", 4, "hoisted">;
 def Newton_RoleDerived : I32EnumAttrCase<"Derived", 5, "derived">;
+def Newton_RoleGradient : I32EnumAttrCase<"Gradient", 6, "gradient">;
 def Newton_Role : I32EnumAttr<"Role", "what a tensor is to the caller",
     [Newton_RoleInput, Newton_RoleParam, Newton_RoleState, Newton_RoleOutput, Newton_RoleHoisted,
-     Newton_RoleDerived]> {
+     Newton_RoleDerived, Newton_RoleGradient]> {
   let cppNamespace = "::rnnc::newton";
 }
 
@@ -147,7 +148,8 @@ def Newton_TensorOp : Newton_Op<"tensor", [Symbol, HasParent<"CellOp">]> {
     among them. `fill` is a state's value before the first step, or an input's before the start;
     `start` names the param that is a state's value instead, broadcast from the right.
     No caller sees a hoisted tensor, which is a sequence, nor a derived one, which is like a param:
-    stages fill them. `holds` is the expression that such a tensor, or an output of a stage, holds.
+    stages fill them. A gradient is like a param too, and a sum over all steps. Of an adjoint's
+    tensors `rnn.of` says what they are to the cell's own. `holds` is the expression that such a tensor, or an output of a stage, holds.
   }];
   let arguments = (ins Newton_Role:$role, SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
                        DenseI64ArrayAttr:$sizes, DefaultValuedAttr<F64Attr, "0.0">:$fill,
@@ -164,7 +166,8 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let summary = "One recurrence of k scalars a lane";
   let description = [{
     Both regions take the previous states, the inputs and the params, in the order of the slots.
-    `step` yields the new states, then the outputs. `jacobian`, once derived, yields the values
+    `step` yields the new states, then the outputs, then what it adds to the `sums`: elements of
+    gradients, over all steps, the batch, and the lane axes that they do not run with. `jacobian`, once derived, yields the values
     that `structure` speaks of. Every scalar has the compute type. With `diagonal` the region yields
     the diagonal of the Jacobian alone, as if the states were uncoupled: an approximation, which
     costs sweeps and changes no answer. With a `phase` the system is a
@@ -173,11 +176,12 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$compute, StrArrayAttr:$lane_axes,
                        ArrayAttr:$states, ArrayAttr:$inputs, ArrayAttr:$params, ArrayAttr:$outputs,
                        OptionalAttr<Newton_Structure>:$structure,
-                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal);
+                       OptionalAttr<Newton_PhaseAttr>:$phase, UnitAttr:$diagonal,
+                       OptionalAttr<ArrayAttr>:$sums);
   let regions = (region SizedRegion<1>:$step, AnyRegion:$jacobian);
   let assemblyFormat = [{
     $sym_name `:` $compute `lanes` $lane_axes `states` $states `inputs` $inputs `params` $params
-    `outputs` $outputs (`structure` $structure^)? attr-dict-with-keyword
+    `outputs` $outputs (`sums` $sums^)? (`structure` $structure^)? attr-dict-with-keyword
     `step` $step (`jacobian` $jacobian^)?
   }];
   let hasVerifier = 1;
@@ -187,6 +191,7 @@ def Newton_SystemOp : Newton_Op<"system", [Symbol, HasParent<"CellOp">, Isolated
     int64_t numInputs() { return getInputs().size(); }
     int64_t numParams() { return getParams().size(); }
     int64_t numOutputs() { return getOutputs().size(); }
+    int64_t numSums() { return getSums() ? getSums()->size() : 0; }
     ::mlir::Block& stepBlock() { return getStep().front(); }
     bool hasJacobian() { return !getJacobian().empty(); }
     bool hasImplicit();

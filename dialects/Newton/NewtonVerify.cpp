@@ -185,7 +185,9 @@ LogicalResult ProductOp::verify() {
 }
 
 LogicalResult SystemOp::verify() {
-  if (failed(checkSystem(*this, false)))
+  if (failed(checkSystem(*this, false)) ||
+      (getSums() && failed(checkSlots(*this, getLaneAxes().size(), *getSums(), Role::Gradient,
+                                      /*every=*/false))))
     return failure();
   if (getStructure() && static_cast<int64_t>(getStructure()->getBlocks().size()) != numStates())
     return emitOpError("structure is of another size than the block");
@@ -290,7 +292,7 @@ LogicalResult SystemOp::verifyRegions() {
         return emitOpError() << what << " yields " << getCompute();
     return success();
   };
-  if (failed(check(getStep(), numStates() + numOutputs(), "step")))
+  if (failed(check(getStep(), numStates() + numOutputs() + numSums(), "step")))
     return failure();
   if (!hasJacobian())
     return success();

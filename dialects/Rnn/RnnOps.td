@@ -89,8 +89,10 @@ def Rnn_RelationValue : I32EnumAttrCase<"Value", 0, "value">;
 def Rnn_RelationUpstream : I32EnumAttrCase<"Upstream", 1, "upstream">;
 def Rnn_RelationGradient : I32EnumAttrCase<"Gradient", 2, "gradient">;
 def Rnn_RelationCarried : I32EnumAttrCase<"Carried", 3, "carried">;
+def Rnn_RelationSum : I32EnumAttrCase<"Sum", 4, "sum">;
 def Rnn_Relation : I32EnumAttr<"Relation", "what a tensor of an adjoint is to one of its cell",
-    [Rnn_RelationValue, Rnn_RelationUpstream, Rnn_RelationGradient, Rnn_RelationCarried]> {
+    [Rnn_RelationValue, Rnn_RelationUpstream, Rnn_RelationGradient, Rnn_RelationCarried,
+     Rnn_RelationSum]> {
   let cppNamespace = "::rnnc::rnn";
   let genSpecializedAttr = 0;
 }
@@ -101,10 +103,10 @@ def Rnn_Of : AttrDef<Rnn_Dialect, "Of"> {
   let description = [{
     `value "h" back 1`: at a step what the solve had as h[t-1], in front of the first step what h
     begins with. `upstream "y"`: the derivative of the loss by y[t], as far as the caller's own use of
-    it goes. `gradient "x" back 1`: at a step what it adds to the derivative by x[t-1]; of a param,
-    to be summed over all steps, the batch, and the axes that the param lacks. `carried "h"`: the
-    derivative by h after a step, by way of the later ones; beyond the last step of the adjoint
-    that of the initial state.
+    it goes. `gradient "x" back 1`: at a step what it adds to the derivative by x[t-1]. `sum "a"`: at a
+    step what it adds to the derivative by a param, to be summed over all steps, the batch, and the
+    axes that the param lacks. `carried "h"`: the derivative by h after a step, by way of the later
+    ones; behind the adjoint's last step that of the initial state.
   }];
   let parameters = (ins EnumParameter<Rnn_Relation>:$relation, "::mlir::StringAttr":$name,
                         DefaultValuedParameter<"int64_t", "0">:$back);

@@ -157,7 +157,8 @@ LogicalResult InputAtOp::verify() {
       state && stage && stage.getPhase() == Phase::After && getBack() == 0)
     return checkRead(*this, state.getType(), getType());
   Type type = lookupType<InputOp>(*this, getNameAttr(), "an input", [&](HoistedOp hoisted) {
-    return hoisted.getPhase() != Phase::Call && getBack() == 0;
+    bool isBehind = stage && stage.getPhase() == Phase::After && hoisted.getPhase() == Phase::After;
+    return hoisted.getPhase() != Phase::Call && (getBack() == 0 || isBehind);
   });
   return type ? checkRead(*this, type, getType()) : failure();
 }

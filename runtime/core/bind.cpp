@@ -120,7 +120,8 @@ void checkCoverage(const Plan& plan) {
   }
   for (uint32_t i = 0; i < table.tensors; ++i) {
     const rnn_tensor_desc& tensor = table.tensor[i];
-    if (tensor.role == RNN_ROLE_INPUT || tensor.role == RNN_ROLE_PARAM) {
+    if (tensor.role == RNN_ROLE_INPUT || tensor.role == RNN_ROLE_PARAM ||
+        tensor.role == RNN_ROLE_GRADIENT) {
       continue;
     }
     int64_t elements = 1;
@@ -147,6 +148,22 @@ void expand(Plan& plan, SystemPlan& system, const DimTable& dims) {
       checkedSum(plan.packedNumbers, system.dense->sharedOffsets.back(), system.desc->name);
 }
 
+// What only an adjoint's systems have.
+void bindAdjoint(const Plan& plan, SystemPlan& system) {
+  const rnn_module_table& table = plan.table();
+  system.ahead.assign(system.desc->inputs, 0);
+  for (uint32_t i = 0; plan.cell && i < system.desc->inputs; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[system.desc->input_slots[i].tensor];
+    system.ahead[i] = tensor.relation == RNN_RELATION_VALUE ? tensor.back : 0;
+  }
+  for (uint32_t i = 0; plan.cell && i < system.desc->states; ++i) {
+    const rnn_tensor_desc& tensor = table.tensor[system.desc->state_slots[i].tensor];
+    if (tensor.relation == RNN_RELATION_CARRIED && plan.cell->table().tensor[tensor.of].start) {
+      system.starts.push_back(i);
+    }
+  }
+}
+
 void bindSystem(Plan& plan, const DimTable& dims, const rnn_system_desc& desc, uint32_t index,
                 int64_t batch, SystemPlan& system) {
   system.desc = &desc;
@@ -160,9 +177,11 @@ void bindSystem(Plan& plan, const DimTable& dims, const rnn_system_desc& desc, u
   checkSlots(plan, desc.input_slots, desc.inputs);
   checkSlots(plan, desc.param_slots, desc.params);
   checkSlots(plan, desc.output_slots, desc.outputs);
+  checkSlots(plan, desc.sum_slots, desc.sums);
   if (desc.block_rank > 0) {
     expand(plan, system, dims);
   }
+  bindAdjoint(plan, system);
 }
 
 } // namespace

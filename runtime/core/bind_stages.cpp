@@ -7,6 +7,10 @@ namespace rnnc::runtime {
 ProductPlan bindProduct(const Plan& plan, const rnn_product& desc) {
   ProductPlan product;
   product.desc = &desc;
+  const rnn_tensor_desc& sequenceDesc = plan.table().tensor[desc.sequence];
+  if (plan.cell && sequenceDesc.relation == RNN_RELATION_VALUE) {
+    product.ahead = sequenceDesc.back;
+  }
   const std::vector<int64_t>& sequence = plan.tensorSizes[desc.sequence];
   const std::vector<int64_t>& weight = plan.tensorSizes[desc.part[0].weight];
   const uint32_t heads = desc.heads;
@@ -41,7 +45,8 @@ void listKept(Plan& plan) {
   plan.kept.assign(table.tensors, 0);
   for (uint32_t i = 0; i < table.tensors; ++i) {
     const rnn_role role = table.tensor[i].role;
-    plan.kept[i] = role == RNN_ROLE_HOISTED || role == RNN_ROLE_DERIVED;
+    plan.kept[i] = role == RNN_ROLE_HOISTED || role == RNN_ROLE_DERIVED ||
+                   (role == RNN_ROLE_STATE && plan.training);
   }
   auto read = [&](uint32_t tensor) {
     if (table.tensor[tensor].role == RNN_ROLE_STATE) {

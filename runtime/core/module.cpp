@@ -60,11 +60,13 @@ void prepareModule(const rnn_context* context, rnn_module** out, const char* fun
   }
 }
 
-rnn_module* makeModule(const rnn_context& context, const rnn_module_table* table,
-                       std::shared_ptr<void> library) {
+namespace {
+
+std::shared_ptr<Module> makeOne(const rnn_context& context, const rnn_module_table* table,
+                                const std::shared_ptr<void>& library) {
   validateTable(table);
   auto module = std::make_shared<Module>();
-  module->library = std::move(library);
+  module->library = library;
   module->context = context.state;
   module->table = table;
   listArgs(*module);
@@ -72,6 +74,19 @@ rnn_module* makeModule(const rnn_context& context, const rnn_module_table* table
   module->signature.table = table;
   module->signature.args = static_cast<uint32_t>(module->args.size());
   module->signature.arg = module->args.data();
+  return module;
+}
+
+} // namespace
+
+rnn_module* makeModule(const rnn_context& context, const rnn_module_table* table,
+                       std::shared_ptr<void> library) {
+  std::shared_ptr<Module> module = makeOne(context, table, library);
+  if (const rnn_module_table* adjoint = adjointOf(*table)) {
+    std::shared_ptr<Module> gradients = makeOne(context, adjoint, library);
+    validateAdjoint(*table, *adjoint);
+    module->adjoint = std::move(gradients);
+  }
   return new rnn_module{std::move(module)};
 }
 

@@ -26,10 +26,16 @@ struct Module {
   std::vector<rnn_arg_desc> args;
   std::vector<TensorArgs> tensorArgs;
   rnn_signature signature{};
+  std::shared_ptr<const Module> adjoint; ///< null: it has no gradients
 };
 
 /// Throws where `table` breaks a rule of module.h; afterwards everything may rely on it.
 void validateTable(const rnn_module_table* table);
+/// Null where there is none, or where the table was built before there was.
+const rnn_module_table* adjointOf(const rnn_module_table& table);
+/// Throws where the adjoint of `table` breaks a rule of module.h towards it; each is fine by
+/// itself.
+void validateAdjoint(const rnn_module_table& table, const rnn_module_table& adjoint);
 
 /// What every function that makes a module checks first; then *out is null until it is made.
 void prepareModule(const rnn_context* context, rnn_module** out, const char* function);

@@ -54,6 +54,13 @@ void checkOptions(const rnn_plan_options& o) {
     fail(RNN_UNSUPPORTED, "reversed: a stream goes on behind what it has seen, so its time cannot "
                           "run backwards");
   }
+  if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_L1) {
+    invalid("training: {} is unknown", static_cast<int>(o.training));
+  }
+  if (o.training && o.streaming) {
+    fail(RNN_UNSUPPORTED, "training: a stream keeps nothing of the steps behind it, so it has no "
+                          "gradients");
+  }
   if (o.device < RNN_DEVICE_CPU || o.device > RNN_DEVICE_CUDA) {
     invalid("device: {} is unknown", static_cast<int>(o.device));
   }
@@ -320,9 +327,18 @@ void describe(Plan& plan) {
   info.seconds_parallel = system.secondsParallel;
 }
 
+// Room for what each group of lanes sums over its steps.
+void placeSums(SystemPlan& system, Plan& plan) {
+  const int64_t width = system.chunksInVectors() ? 1 : system.laneWidth;
+  const int64_t lanes = checkedProduct(system.groups, width, system.desc->name);
+  system.sumsOffset = plan.sumNumbers;
+  plan.sumNumbers = checkedSum(
+      plan.sumNumbers, checkedProduct(lanes, system.sumRows(), "the workspace"), "the workspace");
+}
+
 std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_plan_options& options,
-                              bool isStep) {
-  std::shared_ptr<Plan> plan = beginPlan(std::move(module), options, isStep);
+                              bool isStep, const Plan* cell) {
+  std::shared_ptr<Plan> plan = beginPlan(std::move(module), options, isStep, cell);
   const rnn_module_table& table = plan->table();
   bool anyCarry = false;
   for (const SystemPlan& system : plan->systems) {
@@ -337,18 +353,51 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
   for (SystemPlan& system : plan->systems) {
     const ScheduleRequest request = makeRequest(system, *plan, usualTime(*plan), &options);
     takeSchedule(system, *plan, chooseSchedule(request), request, plan->longest());
+    placeSums(system, *plan);
   }
   for (StagePlan& stage : plan->stages) {
     if (stage.map.desc) {
       const int64_t time = timeOf(*plan, stage.phase);
       const ScheduleRequest request = makeRequest(stage.map, *plan, time, nullptr);
       takeSchedule(stage.map, *plan, chooseSchedule(request), request, plan->time);
+      placeSums(stage.map, *plan);
     }
   }
   plan->arena = plan->module->context->arena(options.threads);
   plan->workspaceBytes = cpu::workspaceBytes(*plan);
+  plan->reserveBytes = cpu::reserveBytes(*plan);
   describe(*plan);
   return plan;
+}
+
+// The same shapes and the same schedule, backwards.
+rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
+  options.reversed = !plan.reversed;
+  options.tolerance = plan.tolerance;
+  options.max_sweeps = plan.maxSweeps;
+  options.training = RNN_TRAINING_NONE;
+  return options;
+}
+
+void addAdjoint(Plan& plan, const rnn_plan_options& options) {
+  const std::shared_ptr<const Module>& module = plan.module->adjoint;
+  if (!module) {
+    fail(RNN_UNSUPPORTED, "training: module {} was built without gradients", plan.table().cell);
+  }
+  std::shared_ptr<Plan> adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
+  for (const StagePlan& stage : adjoint->stages) {
+    const bool isAhead = stage.product.ahead > 0 ||
+                         std::ranges::any_of(stage.map.ahead, [](int64_t n) { return n > 0; });
+    if (plan.segments.packed && isAhead) {
+      fail(RNN_UNSUPPORTED,
+           "training: the gradients of {} read earlier steps apart from the recurrence, which is "
+           "not possible in a packed batch yet; run the segments one by one, or as a batch of "
+           "equal lengths",
+           plan.table().cell);
+    }
+  }
+  plan.adjoint = std::move(adjoint);
+  plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
 }
 
 // The step of a streaming plan: the same cell and shape, whatever the schedule was to be.
@@ -365,8 +414,10 @@ rnn_plan_options stepOptions(rnn_plan_options options) {
 } // namespace
 
 std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
-                                const rnn_plan_options& options, bool isStep) {
+                                const rnn_plan_options& options, bool isStep, const Plan* cell) {
   auto plan = std::make_shared<Plan>();
+  plan->cell = cell;
+  plan->training = options.training;
   plan->module = std::move(module);
   plan->isStep = isStep;
   plan->batch = options.batch;
@@ -386,9 +437,12 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
     return cuda::makeDevicePlan(std::move(module), options);
   }
   checkOptions(options);
-  std::shared_ptr<Plan> plan = makeOne(module, options, false);
+  std::shared_ptr<Plan> plan = makeOne(module, options, false, nullptr);
+  if (options.training) {
+    addAdjoint(*plan, options);
+  }
   if (options.streaming) {
-    std::shared_ptr<Plan> step = makeOne(std::move(module), stepOptions(options), true);
+    std::shared_ptr<Plan> step = makeOne(std::move(module), stepOptions(options), true, nullptr);
     step->stream = plan->stream = layoutStream(*plan);
     plan->step = std::move(step);
     plan->stateBytes = cpu::stateBytes(*plan);
@@ -435,9 +489,8 @@ rnn_status rnn_plan_sizes(const rnn_plan* plan, size_t* workspace, size_t* reser
     if (workspace) {
       *workspace = plan->state->workspaceBytes;
     }
-    // Nothing is saved for a backward pass yet.
     if (reserve) {
-      *reserve = 0;
+      *reserve = plan->state->reserveBytes;
     }
     if (state) {
       *state = plan->state->stateBytes;

@@ -48,6 +48,12 @@ struct SystemPlan {
   uint32_t index = 0;                       ///< in the table
   std::shared_ptr<const DenseSystem> dense; ///< null for a system that has no block dims
   int64_t packedOffset = 0; ///< of its shared params among those of all systems, in numbers
+  /// Of every input of an adjoint: how many steps before the step it is of, in the cell's time,
+  /// which the adjoint's goes backwards.
+  std::vector<int64_t> ahead;
+  std::vector<uint32_t>
+      starts;             ///< of an adjoint: carried states whose cell's state begins as a param
+  int64_t sumsOffset = 0; ///< of its sums among those of all systems and maps, in numbers
   std::vector<int64_t> laneSizes;
   int64_t lanesPerBatch = 1, lanes = 0; ///< of one sequence; of all
   bool parallel = false;
@@ -67,6 +73,8 @@ struct SystemPlan {
   double secondsSequential = 0, secondsParallel = 0;
 
   bool chunksInVectors() const { return vector == RNN_VECTOR_CHUNKS; }
+  /// What is summed over the steps of a lane: the system's sums, then what began states.
+  int64_t sumRows() const { return int64_t(desc->sums) + int64_t(starts.size()); }
   bool tilesInParallel() const { return parallel && tiles == RNN_TILES_PARALLEL; }
   GroupLanes lanesOf(int64_t group) const {
     const GroupRun& run = *(std::ranges::upper_bound(runs, group, {}, &GroupRun::firstGroup) - 1);
@@ -98,6 +106,7 @@ struct ProductPlan {
   const rnn_product* desc = nullptr; ///< null: none
   int64_t heads = 1, rows = 1, contracted = 1;
   bool hasRow = false;
+  int64_t ahead = 0; ///< of an adjoint's sequence, as SystemPlan has it
   std::vector<ProductPart> parts;
   /// The place of an axis in its array.
   uint32_t sequenceRow = 0, sequenceContracted = 0, weightColumn = 0, resultRow = 0,
@@ -116,6 +125,7 @@ struct Plan {
   Segments segments;
   bool reversed = false; ///< times are in the order of the computation, from the arrays' last place
   bool reset = false;    ///< calls take a mask
+  rnn_training training = RNN_TRAINING_NONE;
   rnn_dtype compute = RNN_F32;
   double tolerance = 0;
   int64_t maxSweeps = 0;
@@ -124,6 +134,7 @@ struct Plan {
   std::vector<StagePlan> stages;
   /// Of every tensor: nonzero where the workspace has room for all of its steps. Hoisted and
   /// derived tensors, and states that a stage reads, for a caller that wants none or another type.
+  /// In training the reserve has it, and room for all states.
   std::vector<uint8_t> kept;
   int64_t packedNumbers = 0; ///< shared params of all dense systems and maps
   std::shared_ptr<cpu::Arena> arena;
@@ -136,6 +147,11 @@ struct Plan {
   bool isStep = false; ///< this is such a plan: what follows from the params stays in the workspace
   size_t stateBytes = 0;
   std::shared_ptr<const cuda::DevicePlan> device; ///< null: the CPU
+  /// Of a plan with training: that of the gradients, whose time runs the other way.
+  std::shared_ptr<const Plan> adjoint;
+  const Plan* cell = nullptr; ///< of such a plan: the one that it is the adjoint of
+  int64_t sumNumbers = 0;     ///< of all systems and maps
+  size_t reserveBytes = 0;
 
   const rnn_module_table& table() const { return *module->table; }
   int64_t sequences() const { return segments.packed ? segments.count() : batch; }
@@ -160,8 +176,10 @@ inline int64_t timeOf(const Plan& plan, rnn_phase phase) {
 void checkOptions(const rnn_plan_options& options);
 
 /// What every device's plan begins with: sizes and tolerance, and nothing of a schedule.
+/// `cell`: of its adjoint, else null.
 std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
-                                const rnn_plan_options& options, bool isStep);
+                                const rnn_plan_options& options, bool isStep,
+                                const Plan* cell = nullptr);
 
 std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
                                      const rnn_plan_options& options);

@@ -195,6 +195,81 @@ void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<M
   }
 }
 
+namespace {
+
+// Every argument has a gradient of its shape, absent or not: of results it is given, of everything
+// else made.
+bool isMade(const rnn_arg_desc& arg) { return !isResult(arg.kind); }
+
+bool checkGrad(const Plan& plan, size_t index, const rnn_tensor& grad, Footprint& footprint) {
+  if (!grad.data) {
+    return false;
+  }
+  checkType(plan, index, grad.dtype);
+  const rnn_arg_desc& arg = plan.module->args[index];
+  const bool isThere = checkTensor(plan, index, grad, expectedShape(plan, arg), footprint);
+  if (isMade(arg) && !elementsAreApart(footprint)) {
+    invalid("gradient of {}: its strides {} let elements overlap; a result needs a place for each",
+            nameOf(plan, index), shapeText(grad.strides, grad.rank));
+  }
+  return isThere;
+}
+
+void checkGradIsApart(const Plan& plan, size_t index, const rnn_tensor* args,
+                      const rnn_tensor* grads) {
+  const std::vector<rnn_arg_desc>& kinds = plan.module->args;
+  Footprint result, other;
+  if (!footprintOf(grads[index], result)) {
+    return;
+  }
+  for (size_t j = 0; j < kinds.size(); ++j) {
+    const bool isSeen = j == index || (j > index && isMade(kinds[j]));
+    if (!isSeen && footprintOf(grads[j], other) && !areApart(result, other)) {
+      invalid("gradient of {}: overlaps the gradient of {}; results need memory of their own",
+              nameOf(plan, index), nameOf(plan, j));
+    }
+  }
+  for (size_t j = 0; j < plan.argCount(); ++j) {
+    if (footprintOf(args[j], other) && !areApart(result, other)) {
+      invalid("gradient of {}: overlaps {}; results need memory of their own", nameOf(plan, index),
+              nameOf(plan, j));
+    }
+  }
+}
+
+} // namespace
+
+void checkGrads(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads,
+                std::initializer_list<Memory> own, const char* function) {
+  const std::vector<rnn_arg_desc>& kinds = plan.module->args;
+  if (!kinds.empty() && !grads) {
+    invalid("{}: argument `grads` is null", function);
+  }
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    Footprint footprint;
+    if (checkGrad(plan, i, grads[i], footprint) &&
+        std::ranges::any_of(own, [&](Memory m) { return !areApart(footprint, footprintOf(m)); })) {
+      invalid("gradient of {}: overlaps the workspace or the reserve", nameOf(plan, i));
+    }
+  }
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (isMade(kinds[i])) {
+      checkGradIsApart(plan, i, args, grads);
+    }
+  }
+}
+
+void checkReserve(const Plan& plan, const void* reserve, const char* function) {
+  if (plan.reserveBytes == 0) {
+    return;
+  }
+  if (!reserve) {
+    invalid("{}: argument `reserve` is null; rnn_plan_sizes tells how many bytes it needs ({})",
+            function, plan.reserveBytes);
+  }
+  checkAlignment(reserve, "reserve", function);
+}
+
 void startStrides(const Plan& plan, uint32_t state, const rnn_tensor& param, int64_t* strides) {
   const uint32_t from = plan.table().tensor[state].start - 1;
   const uint32_t rank = plan.table().tensor[state].rank;

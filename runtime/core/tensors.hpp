@@ -26,12 +26,17 @@ enum class ArgUse {
 void checkArgs(const Plan& plan, const rnn_tensor* args, std::initializer_list<Memory> own,
                ArgUse use, const char* function);
 
+/// The same of the gradients of `args`, which are checked.
+void checkGrads(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads,
+                std::initializer_list<Memory> own, const char* function);
+
 /// A param's strides along the axes of a state that begins as it: 0 along those that the param
 /// lacks or has once, for its axes stand last and are broadcast.
 void startStrides(const Plan& plan, uint32_t state, const rnn_tensor& param, int64_t* strides);
 
 void checkAlignment(const void* memory, const char* name, const char* function);
 void checkWorkspace(const Plan& plan, const void* workspace, const char* function);
+void checkReserve(const Plan& plan, const void* reserve, const char* function);
 void checkStream(const void* stream, const char* function);
 
 } // namespace rnnc::runtime

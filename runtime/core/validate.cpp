@@ -26,6 +26,9 @@ bool isResult(const SlotList& list) {
   return list.role == RNN_ROLE_STATE || list.role == RNN_ROLE_OUTPUT;
 }
 
+// Nobody else's place: but a sum may be one over lanes.
+bool isSum(const SlotList& list) { return list.role == RNN_ROLE_GRADIENT; }
+
 class Validator {
 public:
   explicit Validator(const rnn_module_table& table) : table_(table) {}
@@ -66,7 +69,7 @@ private:
       if (!names.insert(tensor.name).second) {
         fail("two tensors are called {}", tensor.name);
       }
-      if (tensor.role > RNN_ROLE_DERIVED) {
+      if (tensor.role > RNN_ROLE_GRADIENT) {
         fail("tensor {}: role {} is unknown", tensor.name, static_cast<unsigned>(tensor.role));
       }
       if (tensor.hidden && tensor.role != RNN_ROLE_STATE) {
@@ -152,7 +155,8 @@ private:
          {SlotList{"state", RNN_ROLE_STATE, system.states, system.state_slots},
           SlotList{"input", RNN_ROLE_INPUT, system.inputs, system.input_slots},
           SlotList{"param", RNN_ROLE_PARAM, system.params, system.param_slots},
-          SlotList{"output", RNN_ROLE_OUTPUT, system.outputs, system.output_slots}}) {
+          SlotList{"output", RNN_ROLE_OUTPUT, system.outputs, system.output_slots},
+          SlotList{"sum", RNN_ROLE_GRADIENT, system.sums, system.sum_slots}}) {
       slots(system, list);
     }
     carry(system);
@@ -169,8 +173,9 @@ private:
     if (!system.block_dims || !system.block_sizes || (system.temporaries && !system.temporary)) {
       fail("`block_dims`, `block_sizes` or `temporary` is null");
     }
-    if (system.carry) {
-      fail("a dense system has no carry, this one has {} numbers", system.carry);
+    if (system.carry || system.sums) {
+      fail("a dense system has neither a carry nor sums, this one has {} numbers",
+           system.carry + system.sums);
     }
     for (uint32_t a = 0; a < system.block_rank; ++a) {
       dim(system.block_dims[a], system.block_sizes[a], "a block dim");
@@ -203,7 +208,7 @@ private:
     }
     for (uint32_t i = 0; i < list.count; ++i) {
       slot(system, list, i);
-      if (isResult(list)) {
+      if (isResult(list) || isSum(list)) {
         results_[list.slots[i].tensor].push_back(&list.slots[i]);
       }
     }

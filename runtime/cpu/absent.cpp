@@ -18,7 +18,12 @@ namespace {
 int usualThreads() { absent(); }
 std::shared_ptr<Arena> makeArena(int) { absent(); }
 size_t workspaceBytes(const Plan&) { absent(); }
-rnn_status forward(const Plan&, const rnn_tensor*, void*) { absent(); }
+size_t reserveBytes(const Plan&) { absent(); }
+size_t backwardBytes(const Plan&) { absent(); }
+rnn_status forward(const Plan&, const rnn_tensor*, void*, void*) { absent(); }
+rnn_status backward(const Plan&, const rnn_tensor*, const rnn_tensor*, void*, const void*) {
+  absent();
+}
 size_t stateBytes(const Plan&) { absent(); }
 StreamHeader* streamHeader(const Plan&, void*) { absent(); }
 void beginStream(const Plan&, const rnn_tensor*, void*) { absent(); }

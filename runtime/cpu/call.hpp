@@ -37,10 +37,20 @@ struct History {
 struct ResetMask {
   const uint8_t* data = nullptr; ///< null: there are none
   int64_t batchStride = 0, timeStride = 0;
+  /// Of an adjoint the cell's mask: a step before which the cell began anew is behind the one
+  /// before which the adjoint does, and the first step of all has none behind it.
+  int64_t behind = 0;
 
   bool at(int64_t batch, int64_t time) const {
-    return data[batch * batchStride + time * timeStride] != 0;
+    return time >= behind && data[batch * batchStride + (time - behind) * timeStride] != 0;
   }
+};
+
+/// Of an adjoint's call: the cell's.
+struct CellCall {
+  const Plan* plan = nullptr;
+  const rnn_tensor* args = nullptr;
+  const rnn_tensor* tensors = nullptr;
 };
 
 struct Call {
@@ -53,6 +63,9 @@ struct Call {
   Progress progress;
   const Stream* stream; ///< null: a whole sequence
   ResetMask reset;
+  void* sums =
+      nullptr; ///< numbers of the compute type: what systems and maps sum, as plans place it
+  CellCall cell = {};
 
   template <class F>
   History<F> history(uint32_t tensor) const {

@@ -105,7 +105,7 @@ void ChunksTile<F>::runAlone(int64_t time, int64_t steps, F* state, TileStats& s
   for (uint32_t i = 0; i < alone_.states(); ++i) {
     std::fill_n(aloneState_ + i * width, width, state[i]);
   }
-  alone_.walk(time, steps, aloneState_, stats.nonfinite, stats.unsolved);
+  alone_.walk(time, steps, aloneState_, stats.nonfinite, stats.unsolved, aloneSums_);
   for (uint32_t i = 0; i < alone_.states(); ++i) {
     state[i] = aloneState_[i * width];
   }
@@ -121,6 +121,16 @@ void ChunksTile<F>::endState(F* state) {
   const F* end = this->endOf((chunks() - 1) / width) + (chunks() - 1) % width;
   for (uint32_t i = 0; i < this->columns_.states(); ++i) {
     state[i] = end[i * width];
+  }
+}
+
+template <class F>
+void ChunksTile<F>::addSums(F* total) {
+  const int64_t width = this->columns_.width();
+  for (uint32_t i = 0; i < system().desc->sums; ++i) {
+    for (int64_t w = 0; w < walkedFrom_; ++w) {
+      total[i] += this->sumsOf(w / width)[i * width + w % width];
+    }
   }
 }
 

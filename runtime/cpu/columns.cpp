@@ -27,6 +27,8 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   results_ = carver.take<Sequence>(results);
   params_ = carver.take<F>(desc_.params * maxWidth);
   scratch_ = carver.take<F>(maxWidth);
+  nothing_ = carver.take<F>(maxWidth);
+  sums_ = carver.take<F>(desc_.sums * maxWidth);
   index_ = carver.take<int64_t>((1 + desc_.lane_rank) * maxWidth);
   begin_ = carver.take<int64_t>(maxWidth);
   offset_ = carver.take<int64_t>(maxWidth);
@@ -43,22 +45,26 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
   shared_ = carver.take<const void*>(system.dense ? system.dense->shared.size() : 0);
   denseScratch_ = carver.take<F>(
       system.dense ? checkedProduct(system.dense->scratch, maxWidth, "the workspace") : 0);
-  auto sequence = [&](Sequence* place, bool isDelayed) {
+  auto sequence = [&](Sequence* place, bool isDelayed, bool isAhead) {
     int64_t* offset = carver.take<int64_t>(maxWidth);
     int64_t* historyOffset = carver.take<int64_t>(isDelayed ? maxWidth : 0);
+    F* behind = carver.take<F>(isAhead ? maxWidth : 0);
+    F* anew = carver.take<F>(isAhead ? maxWidth : 0);
     F* stage = carver.take<F>(checkedProduct(rows, maxWidth, "the workspace"));
     if (place) {
       std::construct_at(place);
       place->offset = offset;
       place->historyOffset = historyOffset;
+      place->behind = behind;
+      place->anew = anew;
       place->rows = stage;
     }
   };
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
-    sequence(inputs_ ? inputs_ + i : nullptr, desc_.input_slots[i].back > 0);
+    sequence(inputs_ ? inputs_ + i : nullptr, desc_.input_slots[i].back > 0, system.ahead[i] > 0);
   }
   for (int64_t i = 0; i < results; ++i) {
-    sequence(results_ ? results_ + i : nullptr, false);
+    sequence(results_ ? results_ + i : nullptr, false, false);
   }
 }
 
@@ -73,6 +79,7 @@ void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane,
   const bool isMap = system_.index >= call.plan.table().systems;
   isPacked_ = call.plan.segments.packed && !isMap;
   forgets_ = call.reset.data || (call.plan.segments.packed && isMap);
+  std::fill_n(nothing_, width_, F(0));
   indexLanes(firstLane);
   indexSegments();
   bindParams(call);
@@ -81,13 +88,13 @@ void Columns<F>::bind(const Call& call, const Kernel& kernel, int64_t firstLane,
         static_cast<const F*>(call.packed) + system_.packedOffset + system_.dense->sharedOffsets[i];
   }
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
-    bindSequence(call, desc_.input_slots[i], inputs_[i]);
+    bindSequence(call, desc_.input_slots[i], inputs_[i], system_.ahead[i]);
   }
   for (uint32_t i = 0; i < desc_.states; ++i) {
-    bindSequence(call, desc_.state_slots[i], results_[i]);
+    bindSequence(call, desc_.state_slots[i], results_[i], 0);
   }
   for (uint32_t i = 0; i < desc_.outputs; ++i) {
-    bindSequence(call, desc_.output_slots[i], results_[desc_.states + i]);
+    bindSequence(call, desc_.output_slots[i], results_[desc_.states + i], 0);
   }
 }
 
@@ -161,17 +168,20 @@ void Columns<F>::offsets(const rnn_slot& slot, const int64_t* strides, int64_t b
 }
 
 template <class F>
-void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence) {
+void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence,
+                              int64_t ahead) {
   const rnn_tensor& tensor = call.tensors[slot.tensor];
   sequence.data = nullptr;
-  if (!tensor.data) {
+  sequence.back = int64_t(slot.back) - ahead;
+  if (!tensor.data) { // a result that nobody wants, or an input that is 0 then
+    sequence.back = 0;
+    sequence.inPlace = true;
     return;
   }
   const SequenceStrides strides = sequenceStrides(call.plan, slot.tensor, tensor);
   sequence.data = static_cast<char*>(tensor.data);
   sequence.dtype = tensor.dtype;
   sequence.timeStride = strides.time;
-  sequence.back = slot.back;
   sequence.before = static_cast<F>(call.plan.table().tensor[slot.tensor].fill);
   offsets(slot, strides.dims, isPacked_ ? 0 : strides.batch, sequence.offset);
   for (int64_t j = 0; isPacked_ && j < width_; ++j) {
@@ -188,7 +198,10 @@ void Columns<F>::bindSequence(const Call& call, const rnn_slot& slot, Sequence& 
     together = sequence.offset[j] == sequence.offset[0] + j;
   }
   sequence.inPlace = together;
-  staged_ |= !together || sequence.back > 0;
+  staged_ |= !together || sequence.back != 0;
+  if (ahead > 0) {
+    bindBehind(slot, sequence);
+  }
 }
 
 template <class F>
@@ -270,7 +283,12 @@ int64_t Columns<F>::nextRestart(int64_t time, int64_t end) const {
 }
 
 template <class F>
-void Columns<F>::restart(int64_t time, F* state) {
+void Columns<F>::restart(int64_t time, F* state, F* total) {
+  for (int64_t j = 0; j < valid_; ++j) {
+    if (restartsAt(time, j)) {
+      addStarts(state, j, total);
+    }
+  }
   for (uint32_t i = 0; i < desc_.states; ++i) {
     ownStart(i, scratch_);
     for (int64_t j = 0; j < width_; ++j) {
@@ -278,6 +296,14 @@ void Columns<F>::restart(int64_t time, F* state) {
         state[i * width_ + j] = scratch_[j];
       }
     }
+  }
+}
+
+// What a column's states, the adjoints of the cell's, owe to the params that those began with.
+template <class F>
+void Columns<F>::addStarts(const F* state, int64_t column, F* total) const {
+  for (size_t n = 0; n < system_.starts.size(); ++n) {
+    total[(desc_.sums + n) * width_ + column] += state[system_.starts[n] * width_ + column];
   }
 }
 
@@ -292,7 +318,17 @@ void Columns<F>::loadColumns(const rnn_tensor& tensor, F* to) const {
 }
 
 template <class F>
-void Columns<F>::finalState(const F* state, int64_t first) {
+void Columns<F>::finalState(const F* state, int64_t first, F* total) {
+  for (size_t n = 0; n < system_.starts.size(); ++n) {
+    const rnn_slot& slot = desc_.state_slots[system_.starts[n]];
+    const uint32_t of = call_->plan.table().tensor[slot.tensor].of;
+    const int arg = call_->cell.plan->module->tensorArgs[of].initial;
+    const bool isGiven = arg >= 0 && call_->cell.args[arg].data;
+    F* sum = total + (desc_.sums + n) * width_;
+    for (int64_t j = first; j < valid_; ++j) {
+      sum[j] += !isGiven || endsAnew(j) ? state[system_.starts[n] * width_ + j] : F(0);
+    }
+  }
   for (uint32_t i = 0; i < desc_.states; ++i) {
     if (call_->stream) {
       std::copy_n(state + i * width_ + first, valid_ - first, streamed(i) + first);
@@ -305,8 +341,9 @@ void Columns<F>::finalState(const F* state, int64_t first) {
     char* data = static_cast<char*>(tensor.data);
     offsets(slot, tensor.strides + 1, tensor.strides[0], offset_);
     for (int64_t j = first; j < valid_; ++j) {
+      // What began anew before its first step did not begin with what the caller gave.
       storeElement(data + offset_[j] * elementSize(tensor.dtype), tensor.dtype,
-                   state[i * width_ + j]);
+                   call_->cell.plan && endsAnew(j) ? F(0) : state[i * width_ + j]);
     }
   }
 }
@@ -335,86 +372,6 @@ int64_t Columns<F>::columnTime(int64_t row, int64_t column) const {
 }
 
 template <class F>
-void Columns<F>::load(int64_t row, int64_t steps) {
-  if (!staged_) {
-    return;
-  }
-  for (uint32_t i = 0; i < desc_.inputs; ++i) {
-    if (!isInPlace(inputs_[i], row)) {
-      stage(inputs_[i], row, steps);
-    }
-  }
-}
-
-template <class F>
-void Columns<F>::stage(const Sequence& input, int64_t row, int64_t steps) {
-  gatherRows(input, row, steps);
-  if (forgets_ && input.back > 0) {
-    forget(input, row, steps);
-  }
-}
-
-// Rows that read across the begin of a sequence: there was nothing before it.
-template <class F>
-void Columns<F>::forget(const Sequence& input, int64_t row, int64_t steps) {
-  for (int64_t r = 0; r < steps; ++r) {
-    F* elements = input.rows + (row + r) * width_;
-    int64_t batch = -1, time = -1;
-    bool forgotten = false;
-    for (int64_t j = 0; j < width_; ++j) {
-      const int64_t here = arrayTime(row, j) + r;
-      if (batchOf(j) != batch || here != time) { // neighbours are mostly at the same place
-        batch = batchOf(j);
-        time = here;
-        forgotten = call_->beginsWithin(batch, time, input.back);
-      }
-      elements[j] = forgotten ? input.before : elements[j];
-    }
-  }
-}
-
-// Columns of chunks reach time 0 at rows of their own. The rows that are before it in all columns
-// are filled first; the rest is gathered, and where a column starts late it is gathered from time 0
-// on and put right afterwards: no read is outside the array.
-template <class F>
-void Columns<F>::gatherRows(const Sequence& input, int64_t row, int64_t steps) {
-  const int64_t size = elementSize(input.dtype);
-  auto first = [&](int64_t column) { return columnTime(row, column) - input.back; };
-  int64_t filled = steps;
-  for (int64_t j = 0; j < width_; ++j) {
-    filled = std::clamp<int64_t>(-first(j), 0, filled);
-  }
-  F* rows = input.rows + row * width_;
-  if (!input.history.data) {
-    std::fill(rows, rows + filled * width_, input.before);
-  }
-  for (int64_t j = 0; input.history.data && j < width_; ++j) {
-    for (int64_t r = 0; r < filled; ++r) {
-      rows[r * width_ + j] = earlier(input, j, first(j) + r);
-    }
-  }
-  if (filled == steps) {
-    return;
-  }
-  rows += filled * width_;
-  steps -= filled;
-  auto address = [&](int64_t column, int64_t time) {
-    return input.data + (input.offset[column] + time * input.timeStride) * size;
-  };
-  for (int64_t j = 0; j < width_; ++j) {
-    column_[j] = address(j, std::max<int64_t>(first(j) + filled, 0));
-  }
-  gather(rows, width_, column_, input.dtype, input.timeStride, steps);
-  for (int64_t j = 0; j < width_; ++j) {
-    const int64_t time = first(j) + filled;
-    for (int64_t r = 0; time < 0 && r < steps; ++r) {
-      rows[r * width_ + j] = time + r < 0 ? earlier(input, j, time + r)
-                                          : loadElement<F>(address(j, time + r), input.dtype);
-    }
-  }
-}
-
-template <class F>
 void Columns<F>::store(int64_t row, int64_t steps) {
   if (!staged_) {
     return;
@@ -437,11 +394,16 @@ void Columns<F>::store(int64_t row, int64_t steps) {
 
 template <class F>
 void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
-                     int64_t* unsolved, bool keepResults) {
+                     int64_t* unsolved, F* sums, bool keepResults) {
   for (uint32_t i = 0; i < desc_.inputs; ++i) {
     const Sequence& input = inputs_[i];
     const int64_t step = time_ + row - input.back;
-    const bool inPlace = isInPlace(input, row);
+    if (!input.data) {
+      inputStrides_[i] = 0;
+      inputPointers_[i] = nothing_;
+      continue;
+    }
+    const bool inPlace = isInPlace(input, row, steps);
     inputStrides_[i] = inPlace ? input.timeStride : width_;
     inputPointers_[i] =
         inPlace ? reinterpret_cast<const F*>(input.data) + input.offset[0] + step * input.timeStride
@@ -473,24 +435,36 @@ void Columns<F>::run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, 
   args.shared = shared_;
   args.scratch = denseScratch_;
   args.unsolved = unsolved;
+  args.sums = sums;
   kernel(&args);
 }
 
 template <class F>
-void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite,
-                       int64_t* unsolved) {
-  run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, unsolved, true);
+void Columns<F>::shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite, int64_t* unsolved,
+                       F* sums) {
+  run(carry ? kernel_.jacobian : kernel_.shoot, row, steps, state, carry, finite, unsolved, sums,
+      true);
 }
 
 template <class F>
-void Columns<F>::map(int64_t row, int64_t steps) {
-  shoot(row, steps, nullptr, nullptr, finite_, nullptr);
+void Columns<F>::map(int64_t row, int64_t steps, F* total) {
+  shoot(row, steps, nullptr, nullptr, finite_, nullptr, sums_);
+  addSums(sums_, total);
+}
+
+template <class F>
+void Columns<F>::addSums(const F* sums, F* total) const {
+  for (uint32_t i = 0; i < desc_.sums; ++i) {
+    for (int64_t j = 0; j < valid_; ++j) {
+      total[i * width_ + j] += sums[i * width_ + j];
+    }
+  }
 }
 
 template <class F>
 void Columns<F>::jacobian(int64_t row, const F* start, F* carry) {
   std::memcpy(probe_, start, sizeof(F) * desc_.states * width_);
-  run(kernel_.jacobian, row, 1, probe_, carry, finite_, unsolved_, false);
+  run(kernel_.jacobian, row, 1, probe_, carry, finite_, unsolved_, sums_, false);
 }
 
 // Columns of segments are each at a place of their own.
@@ -519,7 +493,7 @@ int64_t Columns<F>::locateNonfinite(int64_t row, int64_t steps, const F* start, 
   while (steps > 1) {
     const int64_t half = steps / 2;
     std::memcpy(probe_, searchStart_, bytes);
-    run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, unsolved_, false);
+    run(kernel_.shoot, row + begin, half, probe_, nullptr, finite_, unsolved_, sums_, false);
     if (std::any_of(finite_ + first, finite_ + last, isNan<F>)) {
       steps = half;
     } else {
@@ -548,16 +522,19 @@ void Columns<F>::noteUnsolved(const int64_t* flags, int64_t row, int64_t first, 
 }
 
 template <class F>
-void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite,
-                      Unsolved& unsolved) {
-  const int64_t piece = staged_ ? rows_ : steps;
+void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved,
+                      F* total) {
+  constexpr int64_t mostSummed = 256; // so that a sum has about as many terms as in chunks
+  const int64_t longest = desc_.sums > 0 ? mostSummed : steps;
+  const int64_t piece = staged_ ? std::min(rows_, longest) : longest;
   for (int64_t done = 0; done < steps; done += piece) {
     const int64_t count = std::min(piece, steps - done);
     frameLanes(time + done);
     load(0, count);
     std::memcpy(pieceStart_, state, sizeof(F) * desc_.states * width_);
-    shoot(0, count, state, nullptr, finite_, unsolved_);
+    shoot(0, count, state, nullptr, finite_, unsolved_, sums_);
     store(0, count);
+    addSums(sums_, total);
     noteUnsolved(unsolved_, 0, 0, valid_, unsolved);
     // The search for the place uses up finite_.
     std::copy_n(finite_, width_, scratch_);

@@ -7,6 +7,8 @@
 // of time, a place for each column. Arrays whose columns are neighbours in memory are used in
 // place; the others are staged, once a tile. A delayed input, x[t-n], is an array that starts n
 // rows early; the rows before time 0 exist in the stage only.
+// What an adjoint reads of the step before, h[t-1], is n rows ahead, since its time runs backwards;
+// those behind the end are staged.
 #pragma once
 
 #include "cpu/call.hpp"
@@ -39,15 +41,15 @@ public:
 
   /// [states][width]
   void initialState(F* state);
-  /// Columns `first`, ..., valid() - 1.
-  void finalState(const F* state, int64_t first);
+  /// Columns `first`, ..., valid() - 1. Of an adjoint's, what is owed to params goes to `total`.
+  void finalState(const F* state, int64_t first, F* total);
 
   /// Does the sequence of any column begin anew before step `time`?
   bool restartsAt(int64_t time) const;
   /// The first step after `time` before which one does; `end` where there is none until then.
   int64_t nextRestart(int64_t time, int64_t end) const;
-  /// The states of those columns.
-  void restart(int64_t time, F* state);
+  /// The states of those columns. Of an adjoint's, what is owed to params goes to `total`.
+  void restart(int64_t time, F* state, F* total);
 
   /// Row 0 is time step `time` of every lane.
   void frameLanes(int64_t time);
@@ -60,10 +62,13 @@ public:
   void store(int64_t row, int64_t steps);
 
   /// Runs a kernel over rows row..row+steps-1, in place on `state`. Without `carry` the one without
-  /// a Jacobian. `unsolved` ([width]) is written by systems with implicit steps alone.
-  void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite, int64_t* unsolved);
-  /// The same of a system without states.
-  void map(int64_t row, int64_t steps);
+  /// a Jacobian. `unsolved` ([width]) is written by systems with implicit steps alone, `sums`
+  /// ([sums][width]) by those that have some.
+  void shoot(int64_t row, int64_t steps, F* state, F* carry, F* finite, int64_t* unsolved, F* sums);
+  /// The same of a system without states. Adds to `total`, as addSums.
+  void map(int64_t row, int64_t steps, F* total);
+  /// total ([sumRows][width]) += sums ([sums][width]), of valid columns.
+  void addSums(const F* sums, F* total) const;
 
   /// The Jacobians of the step at `row` from `start`, as a carry. Leaves all results alone.
   void jacobian(int64_t row, const F* start, F* carry);
@@ -75,8 +80,9 @@ public:
                      int64_t last, int64_t& nonfinite);
 
   /// The sequential schedule: `steps` steps from `time` on, in pieces that the stage can hold.
-  /// Notes what is not finite and adds to `unsolved`.
-  void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved);
+  /// Notes what is not finite, and adds to `unsolved` and, where there are sums, to `total`.
+  void walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved,
+            F* total);
 
   /// Adds the implicit steps of columns `first`..`last`-1 that found no solution, as a shoot from
   /// `row` on counted them; nothing in a system without implicit steps.
@@ -87,10 +93,12 @@ private:
   struct Sequence {
     char* data = nullptr; ///< null: nobody wants this result
     rnn_dtype dtype = RNN_F32;
-    int64_t back = 0;   ///< of an input: row r is the element of so many steps earlier
+    int64_t back = 0;   ///< of an input: row r is the element of so many steps earlier, or later
     F before = 0;       ///< what a delayed input reads before time 0
     History<F> history; ///< where there is one, instead
     int64_t* historyOffset = nullptr; ///< [width] elements, in it; of a delayed input alone
+    F* behind = nullptr; ///< [width] what an input that is read ahead is behind the end
+    F* anew = nullptr;   ///< [width] the same where a sequence ends because another begins
     int64_t timeStride = 0;
     int64_t* offset = nullptr; ///< [width] elements, of a column's lane at time 0
     bool inPlace = false;
@@ -100,7 +108,8 @@ private:
   void indexLanes(int64_t firstLane);
   void indexSegments();
   void offsets(const rnn_slot& slot, const int64_t* strides, int64_t batchStride, int64_t* out);
-  void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence);
+  void bindSequence(const Call& call, const rnn_slot& slot, Sequence& sequence, int64_t ahead);
+  void bindBehind(const rnn_slot& slot, Sequence& input);
   void bindParams(const Call& call);
   void loadColumns(const rnn_tensor& tensor, F* to) const;
   void ownStart(uint32_t state, F* to);
@@ -112,22 +121,33 @@ private:
   /// Of the arrays. (Of initial and final states it is index_.)
   int64_t batchOf(int64_t column) const { return isPacked_ ? 0 : index_[column]; }
   bool restartsAt(int64_t time, int64_t column) const {
-    return call_->reset.at(batchOf(column), time + begin_[column]);
+    return time >= call_->reset.behind && call_->reset.at(batchOf(column), time + begin_[column]);
   }
   int64_t locateNonfinite(int64_t row, int64_t steps, const F* start, int64_t first, int64_t last);
   /// Whether the kernel may read the input where it lies, from `row` on.
-  bool isInPlace(const Sequence& input, int64_t row) const {
-    return input.inPlace && time_ + row >= input.back && !(forgets_ && input.back > 0);
+  bool isInPlace(const Sequence& input, int64_t row, int64_t steps) const {
+    if (input.back == 0) {
+      return input.inPlace;
+    }
+    return input.inPlace && !forgets_ && time_ + row >= input.back &&
+           (input.back > 0 || time_ + row + steps - input.back <= stepsOf(valid_ - 1));
   }
   void stage(const Sequence& input, int64_t row, int64_t steps);
   void gatherRows(const Sequence& input, int64_t row, int64_t steps);
+  void gatherAhead(const Sequence& input, int64_t row, int64_t steps);
   void forget(const Sequence& input, int64_t row, int64_t steps);
+  /// Does the cell's sequence of an adjoint's column begin anew before its first step, which is the
+  /// adjoint's last one?
+  bool endsAnew(int64_t column) const {
+    return call_->reset.data && restartsAt(stepsOf(column), column);
+  }
+  void addStarts(const F* state, int64_t column, F* total) const;
   F earlier(const Sequence& input, int64_t column, int64_t time) const {
     return input.history.data ? input.history.at(time)[input.historyOffset[column]] : input.before;
   }
   F* streamed(uint32_t state) const;
   void run(rnn_shoot_fn kernel, int64_t row, int64_t steps, F* state, F* carry, F* finite,
-           int64_t* unsolved, bool keepResults);
+           int64_t* unsolved, F* sums, bool keepResults);
 
   const SystemPlan& system_;
   const rnn_system_desc& desc_;
@@ -143,6 +163,8 @@ private:
   Sequence* results_; ///< states, then outputs
   F* params_;
   F* scratch_;      ///< one vector for results that nobody wants
+  F* nothing_;      ///< a vector of zeros, for inputs that nobody gives
+  F* sums_;         ///< [sums][width]
   int64_t* index_;  ///< [1 + lane rank][width] batch element or segment, and lane index
   int64_t* begin_;  ///< [width] of its segment, in the arrays
   int64_t* offset_; ///< [width]

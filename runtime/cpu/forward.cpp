@@ -126,10 +126,11 @@ void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase)
 } // namespace
 
 template <class F>
-Workspace<F>::Workspace(const Plan& plan, Carver& carver)
+Workspace<F>::Workspace(const Plan& plan, Carver& carver, Carver& kept)
     : header(carver.take<ReportHeader>(1)),
       threads{nullptr, 0, carver.take<Tally>(plan.arena->max_concurrency())},
-      packed(carver.take<F>(plan.packedNumbers)), sequences(plan, carver) {
+      packed(carver.take<F>(plan.packedNumbers)), sums(carver.take<F>(plan.sumNumbers)),
+      sequences(plan, carver, kept) {
   int64_t sliceBytes = 0, sharedBytes = 0;
   for (const SystemPlan& system : plan.systems) {
     Carver slice(nullptr);
@@ -163,7 +164,8 @@ Call Workspace<F>::call(const Plan& plan, const rnn_tensor* args, const Stream* 
           packed,
           Progress(header->progress),
           stream,
-          resetMask(plan, args)};
+          resetMask(plan, args),
+          sums};
 }
 
 template <class F>
@@ -191,6 +193,7 @@ void solve(Call& call, Workspace<F>& workspace) {
   const Plan& plan = call.plan;
   const int concurrency = plan.arena->max_concurrency();
   workspace.header->magic = 0;
+  std::fill_n(workspace.sums, plan.sumNumbers, F(0));
   call.progress.begin(totalSteps(plan));
   runStages<F>(call, workspace, RNN_PHASE_BEFORE);
   std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
@@ -229,17 +232,25 @@ rnn_status statusOf(const Plan& plan, const ReportHeader& header) {
 
 namespace {
 
+struct Bytes {
+  size_t workspace, reserve;
+};
+
 template <class F>
-size_t bytesOf(const Plan& plan) {
-  Carver carver(nullptr);
-  Workspace<F>(plan, carver);
-  return static_cast<size_t>(carver.used());
+Bytes bytesOf(const Plan& plan) {
+  Carver carver(nullptr), saved(nullptr);
+  Workspace<F>(plan, carver, plan.training ? saved : carver);
+  return {static_cast<size_t>(carver.used()), static_cast<size_t>(saved.used())};
+}
+
+Bytes bytesOf(const Plan& plan) {
+  return plan.compute == RNN_F32 ? bytesOf<float>(plan) : bytesOf<double>(plan);
 }
 
 template <class F>
-rnn_status forwardAs(const Plan& plan, const rnn_tensor* args, void* base) {
-  Carver carver(base);
-  Workspace<F> workspace(plan, carver);
+rnn_status forwardAs(const Plan& plan, const rnn_tensor* args, void* base, void* reserve) {
+  Carver carver(base), saved(reserve);
+  Workspace<F> workspace(plan, carver, plan.training ? saved : carver);
   Call call = workspace.call(plan, args, nullptr);
   prepare(call, workspace);
   solve(call, workspace);
@@ -255,13 +266,12 @@ template void prepare(const Call&, const Workspace<double>&);
 template void solve(Call&, Workspace<float>&);
 template void solve(Call&, Workspace<double>&);
 
-size_t workspaceBytes(const Plan& plan) {
-  return plan.compute == RNN_F32 ? bytesOf<float>(plan) : bytesOf<double>(plan);
-}
+size_t workspaceBytes(const Plan& plan) { return bytesOf(plan).workspace; }
+size_t reserveBytes(const Plan& plan) { return bytesOf(plan).reserve; }
 
-rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace) {
-  return plan.compute == RNN_F32 ? forwardAs<float>(plan, args, workspace)
-                                 : forwardAs<double>(plan, args, workspace);
+rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace, void* reserve) {
+  return plan.compute == RNN_F32 ? forwardAs<float>(plan, args, workspace, reserve)
+                                 : forwardAs<double>(plan, args, workspace, reserve);
 }
 
 } // namespace rnnc::runtime::cpu

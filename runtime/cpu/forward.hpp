@@ -1,4 +1,4 @@
-// rnn_forward on the CPU.
+// rnn_forward and rnn_backward on the CPU.
 #pragma once
 
 #include "core/plan.hpp"
@@ -7,9 +7,15 @@
 
 namespace rnnc::runtime::cpu {
 
+/// Of rnn_forward.
 size_t workspaceBytes(const Plan& plan);
+size_t reserveBytes(const Plan& plan);
+/// The workspace of rnn_backward.
+size_t backwardBytes(const Plan& plan);
 
 /// The arguments are checked. RNN_OK or RNN_NOT_CONVERGED.
-rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace);
+rnn_status forward(const Plan& plan, const rnn_tensor* args, void* workspace, void* reserve);
+rnn_status backward(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads,
+                    void* workspace, const void* reserve);
 
 } // namespace rnnc::runtime::cpu

@@ -55,13 +55,17 @@ GroupSolver<F>::GroupSolver(const SystemPlan& system, Carver& carver)
       ownTile_(*system.desc, tileVectors(system), tileWidth(system), carver),
       scratch_(*system.desc, tileVectors(system), tileWidth(system), carver),
       state_(carver.take<F>(system.desc->states * groupWidth(system))),
-      aloneState_(carver.take<F>(system.desc->states * system.laneWidth)) {}
+      aloneState_(carver.take<F>(system.desc->states * system.laneWidth)),
+      aloneSums_(
+          carver.take<F>(system.chunksInVectors() ? system.sumRows() * system.laneWidth : 0)) {}
 
 template <class F>
 void GroupSolver<F>::bind(const Call& call, int64_t group) {
   call_ = &call;
   prediction_ = {};
   scratch_.powerSteps = 0; // other columns have other params
+  sums_ = static_cast<F*>(call.sums) + system_.sumsOffset +
+          group * system_.sumRows() * groupWidth(system_);
   const GroupLanes lanes = system_.lanesOf(group);
   lanes_.bind(call, lanes.kernel, lanes.first, lanes.count);
   if (system_.chunksInVectors()) {
@@ -84,6 +88,19 @@ void GroupSolver<F>::fromAlone(F* state) const {
   }
 }
 
+// The lane alone is every column of its vector; the first one is valid.
+template <class F>
+void GroupSolver<F>::clearAloneSums() {
+  std::fill_n(aloneSums_, system_.sumRows() * lanes_.width(), F(0));
+}
+
+template <class F>
+void GroupSolver<F>::addAloneSums() {
+  for (int64_t i = 0; i < system_.sumRows(); ++i) {
+    sums_[i] += aloneSums_[i * lanes_.width()];
+  }
+}
+
 template <class F>
 void GroupSolver<F>::initialState(F* state) {
   if (!system_.chunksInVectors()) {
@@ -97,21 +114,25 @@ void GroupSolver<F>::initialState(F* state) {
 template <class F>
 void GroupSolver<F>::finalState(const F* state, int64_t first) {
   if (!system_.chunksInVectors()) {
-    lanes_.finalState(state, first);
+    lanes_.finalState(state, first, sums_);
     return;
   }
   toAlone(state);
-  lanes_.finalState(aloneState_, first);
+  clearAloneSums();
+  lanes_.finalState(aloneState_, first, aloneSums_);
+  addAloneSums();
 }
 
 template <class F>
 void GroupSolver<F>::restart(int64_t time, F* state) {
   if (!system_.chunksInVectors()) {
-    lanes_.restart(time, state);
+    lanes_.restart(time, state, sums_);
     return;
   }
   toAlone(state);
-  lanes_.restart(time, aloneState_);
+  clearAloneSums();
+  lanes_.restart(time, aloneState_, aloneSums_);
+  addAloneSums();
   fromAlone(state);
 }
 
@@ -157,7 +178,7 @@ void GroupSolver<F>::solveWindow(int64_t time, int64_t end, WalkPolicy& policy, 
     if (system_.parallel) {
       solveNext(time, steps, policy, state, tally);
     } else {
-      lanes_.walk(time, steps, state, tally.nonfinite, tally.unsolved);
+      lanes_.walk(time, steps, state, tally.nonfinite, tally.unsolved, sums_);
     }
     call_->progress.advance(steps);
   }
@@ -229,11 +250,13 @@ void GroupSolver<F>::walkTile(const TileFrame& frame, F* state, TileStats& stats
   ++stats.sweeps;
   stats.laneSweeps += lanes() * std::min(system_.chunks, frame.steps);
   if (!system_.chunksInVectors()) {
-    lanes_.walk(frame.time, frame.steps, state, stats.nonfinite, stats.unsolved);
+    lanes_.walk(frame.time, frame.steps, state, stats.nonfinite, stats.unsolved, sums_);
     return;
   }
   toAlone(state);
-  lanes_.walk(frame.time, frame.steps, aloneState_, stats.nonfinite, stats.unsolved);
+  clearAloneSums();
+  lanes_.walk(frame.time, frame.steps, aloneState_, stats.nonfinite, stats.unsolved, aloneSums_);
+  addAloneSums();
   fromAlone(state);
 }
 
@@ -246,6 +269,7 @@ void GroupSolver<F>::solveLanes(const TileFrame& frame, TileStart how, TileState
   tile.store();
   tile.noteNonfinite(stats);
   tile.noteUnsolved(stats);
+  tile.addSums(sums_);
   std::copy_n(tile.endState(), system_.desc->states * lanes_.width(), state);
   if (carry && !stats.walked) {
     tile.tileCarry(carry);
@@ -255,7 +279,8 @@ void GroupSolver<F>::solveLanes(const TileFrame& frame, TileStart how, TileState
 template <class F>
 void GroupSolver<F>::solveChunks(const TileFrame& frame, TileStart how, TileState<F>& tileState,
                                  F* state, F* carry, TileStats& stats) {
-  ChunksTile<F> tile(chunks_, system_, tileState, scratch_, lanes_, aloneState_);
+  ChunksTile<F> tile(chunks_, system_, tileState, scratch_, lanes_, aloneState_, aloneSums_);
+  clearAloneSums();
   const int64_t inChunks = ChunksTile<F>::chunkStepsFor(system_, frame.steps) * system_.chunks;
   if (inChunks > 0) {
     how == TileStart::Warm ? tile.restart(frame, state) : tile.begin(frame, state);
@@ -263,6 +288,7 @@ void GroupSolver<F>::solveChunks(const TileFrame& frame, TileStart how, TileStat
     tile.store();
     tile.noteNonfinite(stats);
     tile.noteUnsolved(stats);
+    tile.addSums(sums_);
     tile.endState(state);
     if (carry && !stats.walked) {
       tile.tileCarry(carry);
@@ -275,6 +301,7 @@ void GroupSolver<F>::solveChunks(const TileFrame& frame, TileStart how, TileStat
   if (inChunks < frame.steps) {
     tile.runAlone(frame.time + inChunks, frame.steps - inChunks, state, stats);
   }
+  addAloneSums();
 }
 
 template class GroupSolver<float>;

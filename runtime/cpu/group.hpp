@@ -58,7 +58,10 @@ class GroupSolver {
 public:
   GroupSolver(const SystemPlan& system, Carver& carver);
 
+  /// Sums go to the call's place for the group.
   void bind(const Call& call, int64_t group);
+  /// They go to `sums` ([sumRows][width()]) from now on.
+  void sumTo(F* sums) { sums_ = sums; }
   int64_t lanes() const { return lanes_.valid(); }
   int64_t width() const { return system_.chunksInVectors() ? 1 : lanes_.width(); }
 
@@ -95,6 +98,8 @@ private:
   void restart(int64_t time, F* state);
   void toAlone(const F* state);
   void fromAlone(F* state) const;
+  void clearAloneSums();
+  void addAloneSums();
   void solveLanes(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
                   F* carry, TileStats& stats);
   void solveChunks(const TileFrame& frame, TileStart how, TileState<F>& tileState, F* state,
@@ -110,6 +115,8 @@ private:
   TileScratch<F> scratch_;
   F* state_;      ///< [states][groupWidth]
   F* aloneState_; ///< [states][width of lanes_]
+  F* aloneSums_;  ///< [sumRows][width of lanes_]
+  F* sums_ = nullptr;
 };
 
 } // namespace rnnc::runtime::cpu

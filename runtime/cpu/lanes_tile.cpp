@@ -132,6 +132,13 @@ void LanesTile<F>::takeEnds(int64_t w, F* wrong) {
 }
 
 template <class F>
+void LanesTile<F>::addSums(F* total) {
+  for (int64_t w = 0; w < this->vectors_; ++w) {
+    this->columns_.addSums(this->sumsOf(w), total);
+  }
+}
+
+template <class F>
 void LanesTile<F>::tileCarry(F* carry) {
   const int64_t width = this->columns_.width();
   std::memcpy(carry, this->carryOf(0), sizeof(F) * this->pattern_.carry * width);

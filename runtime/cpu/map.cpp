@@ -20,6 +20,9 @@ int64_t blockSteps(const SystemPlan& map) {
 }
 
 bool wantsNothing(const Call& call, const SystemPlan& map) {
+  if (map.desc->sums > 0) {
+    return false;
+  }
   for (uint32_t i = 0; i < map.desc->outputs; ++i) {
     if (call.tensors[map.desc->output_slots[i].tensor].data) {
       return false;
@@ -49,17 +52,29 @@ void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, bool isPac
     packShared(call, map, packed);
   }
   const int64_t each = blockSteps<F>(map), blocks = (time + each - 1) / each;
-  parallelFor(*call.plan.arena, map.groups * blocks, [&](int64_t item, int slot) {
-    const GroupLanes lanes = map.lanesOf(item / blocks);
-    const int64_t first = item % blocks * each;
+  auto runBlock = [&](Columns<F>& columns, int64_t block, F* total) {
+    const int64_t first = block * each, steps = std::min(each, time - first);
+    columns.frameLanes(first);
+    columns.load(0, steps);
+    columns.map(0, steps, total);
+    columns.store(0, steps);
+  };
+  // Sums have one order: that of the steps.
+  const bool inOrder = map.desc->sums > 0;
+  parallelFor(*call.plan.arena, map.groups * (inOrder ? 1 : blocks), [&](int64_t item, int slot) {
+    const int64_t group = inOrder ? item : item / blocks;
+    const GroupLanes lanes = map.lanesOf(group);
     Carver carver(slices + slot * bytesEach);
     Columns<F> columns(map, map.laneWidth, each, carver);
     columns.bind(call, lanes.kernel, lanes.first, lanes.count);
-    columns.frameLanes(first);
-    const int64_t steps = std::min(each, time - first);
-    columns.load(0, steps);
-    columns.map(0, steps);
-    columns.store(0, steps);
+    if (!inOrder) {
+      runBlock(columns, item % blocks, nullptr);
+      return;
+    }
+    F* total = static_cast<F*>(call.sums) + map.sumsOffset + group * map.sumRows() * map.laneWidth;
+    for (int64_t block = 0; block < blocks; ++block) {
+      runBlock(columns, block, total);
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 #include "cpu/product.hpp"
 
+#include "core/tensors.hpp"
 #include "cpu/product_kernel.hpp"
 #include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"
@@ -84,7 +85,8 @@ public:
         sequence_(call, stage.product.desc->sequence),
         before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)),
         history_(stage.product.desc->back > 0 ? call.history<F>(stage.product.desc->sequence)
-                                              : History<F>{}) {}
+                                              : History<F>{}),
+        ahead_(stage.product.ahead) {}
 
   void packWeights(F* to) const;
   int64_t tasks() const { return product_.heads * blocks(); }
@@ -102,6 +104,9 @@ private:
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
   void packBefore(F* to) const;
   void packEarlier(int64_t head, int64_t row, F* to) const;
+  void packFrom(const rnn_tensor& tensor, int64_t batch, const int64_t* dims, int64_t head,
+                int64_t row, F* to) const;
+  void packBehind(int64_t head, int64_t row, bool isAnew, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
@@ -120,6 +125,7 @@ private:
   Array sequence_;
   F before_;           ///< what the sequence was before its first step
   History<F> history_; ///< of a stream: what it was before the call
+  int64_t ahead_;      ///< of an adjoint: its rows are those of so many steps later
 };
 
 template <class F>
@@ -200,7 +206,16 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         }
         continue;
       }
-      const int64_t step = row / product_.rows;
+      const int64_t step = row / product_.rows, behind = step % time_ + ahead_;
+      if (!sequence_.data) { // of an adjoint: nobody gave it
+        packBefore(to + i);
+        continue;
+      }
+      const bool isCut = ahead_ > 0 && call_.beginsWithin(step / time_, behind, ahead_);
+      if (ahead_ > 0 && (behind >= time_ || isCut)) {
+        packBehind(head, row, isCut, to + i);
+        continue;
+      }
       if (back > 0 && call_.beginsWithin(step / time_, step % time_, back)) {
         packBefore(to + i);
         continue;
@@ -209,7 +224,7 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         packEarlier(head, row, to + i);
         continue;
       }
-      const int64_t at = base + rowOffset(sequence_, row, own, back);
+      const int64_t at = base + rowOffset(sequence_, row, own, back - ahead_);
       withNumber(sequence_.dtype, [&]<class T>() {
         const T* from = reinterpret_cast<const T*>(sequence_.data) + at;
         for (int64_t k = 0; k < contracted; ++k) {
@@ -244,6 +259,44 @@ void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
   const int64_t stride = history_.strides[product_.sequenceContracted];
   for (int64_t k = 0; k < product_.contracted; ++k) {
     to[k * kernel_.mr] = from[k * stride];
+  }
+}
+
+// A row of an array that has no time, of which `dims` are the strides along the sequence's axes.
+template <class F>
+void Runner<F>::packFrom(const rnn_tensor& tensor, int64_t batch, const int64_t* dims, int64_t head,
+                         int64_t row, F* to) const {
+  Array array;
+  array.data = static_cast<char*>(tensor.data);
+  array.dtype = tensor.dtype;
+  array.dims = dims;
+  const int64_t own = product_.hasRow ? row % product_.rows * dims[product_.sequenceRow] : 0;
+  const int64_t at = row / product_.rows / time_ * batch + headOffset(array, head) + own;
+  for (int64_t k = 0; k < product_.contracted; ++k) {
+    to[k * kernel_.mr] = array.load<F>(at + k * dims[product_.sequenceContracted]);
+  }
+}
+
+// A row behind an adjoint's last step: what the cell's state was before its first one.
+template <class F>
+void Runner<F>::packBehind(int64_t head, int64_t row, bool isAnew, F* to) const {
+  const CellCall& cell = call_.cell;
+  const uint32_t of = call_.plan.table().tensor[product_.desc->sequence].of;
+  const rnn_tensor_desc& desc = cell.plan->table().tensor[of];
+  const int arg = cell.plan->module->tensorArgs[of].initial;
+  isAnew |= call_.reset.data && call_.reset.at(row / product_.rows / time_, time_);
+  if (arg >= 0 && cell.args[arg].data && !isAnew) {
+    const rnn_tensor& initial = cell.args[arg];
+    packFrom(initial, initial.strides[0], initial.strides + 1, head, row, to);
+  } else if (desc.start != 0) {
+    const rnn_tensor& param = cell.tensors[desc.start - 1];
+    int64_t strides[RNN_MAX_RANK];
+    startStrides(*cell.plan, of, param, strides);
+    packFrom(param, 0, strides, head, row, to);
+  } else {
+    for (int64_t k = 0; k < product_.contracted; ++k) {
+      to[k * kernel_.mr] = static_cast<F>(desc.fill);
+    }
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 bool isSequence(const Plan& plan, uint32_t index) {
   const rnn_role role = plan.table().tensor[index].role;
-  return role != RNN_ROLE_PARAM && role != RNN_ROLE_DERIVED;
+  return role != RNN_ROLE_PARAM && role != RNN_ROLE_DERIVED && role != RNN_ROLE_GRADIENT;
 }
 
 } // namespace
@@ -81,10 +81,13 @@ SequenceStrides sequenceStrides(const Plan& plan, uint32_t index, const rnn_tens
 }
 
 template <class F>
-Sequences<F>::Sequences(const Plan& plan, Carver& carver) : plan_(plan) {
+Sequences<F>::Sequences(const Plan& plan, Carver& carver, Carver& kept) : plan_(plan) {
   const uint32_t count = plan.table().tensors;
   tensors_ = carver.take<rnn_tensor>(count);
   kept_ = carver.take<F*>(count);
+  for (uint32_t i = 0; kept_ && i < count; ++i) {
+    kept_[i] = nullptr;
+  }
   for (uint32_t i = 0; i < count; ++i) {
     if (!plan.kept[i]) {
       continue;
@@ -97,7 +100,7 @@ Sequences<F>::Sequences(const Plan& plan, Carver& carver) : plan_(plan) {
     for (int64_t size : plan.tensorSizes[i]) {
       elements = checkedProduct(elements, size, name);
     }
-    F* room = carver.take<F>(elements);
+    F* room = kept.take<F>(elements);
     if (kept_) {
       kept_[i] = room;
     }

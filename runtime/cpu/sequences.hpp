@@ -25,12 +25,15 @@ void copyStep(const Plan& plan, uint32_t index, int64_t batch, const rnn_tensor&
 template <class F>
 class Sequences {
 public:
-  Sequences(const Plan& plan, Carver& carver);
+  /// Tensors that no caller gives lie in `kept`.
+  Sequences(const Plan& plan, Carver& carver, Carver& kept);
 
   /// The caller's tensors where they will do, the workspace's elsewhere; [tensors of the table].
   const rnn_tensor* bind(const rnn_tensor* args);
   /// States that went to the workspace although the caller wants them, of another type.
   void copyToCaller(const rnn_tensor* args);
+  /// Null where the workspace has no room for it.
+  F* kept(uint32_t tensor) const { return kept_[tensor]; }
 
 private:
   const Plan& plan_;

@@ -16,7 +16,7 @@ struct State {
   StreamHeader* header;
 
   State(const Plan& plan, Carver& carver)
-      : workspace(*plan.step, carver),
+      : workspace(*plan.step, carver, carver),
         header(reinterpret_cast<StreamHeader*>(carver.take<char>(
             checkedSum(sizeof(StreamHeader),
                        checkedProduct(plan.stream.numbers, sizeof(F), "the streaming state"),
@@ -124,7 +124,7 @@ rnn_status stepAs(const Plan& plan, const rnn_tensor* args, void* base) {
 template <class F>
 rnn_status stepsAs(const Plan& plan, const rnn_tensor* args, void* base, void* stateBase) {
   Carver carver(base);
-  Workspace<F> workspace(plan, carver);
+  Workspace<F> workspace(plan, carver, carver);
   return goOn(plan, args, workspace, streamHeader(plan, stateBase));
 }
 

@@ -69,7 +69,8 @@ void Tile<F>::shootVector(int64_t vector, bool withCarry) {
   withCarry = withCarry && needsJacobian(vector);
   std::memcpy(endOf(vector), startOf(vector), sizeof(F) * stateSize());
   columns_.shoot(rowOf(vector), stepsOf(vector), endOf(vector),
-                 withCarry ? carryOf(vector) : nullptr, finiteOf(vector), unsolvedOf(vector));
+                 withCarry ? carryOf(vector) : nullptr, finiteOf(vector), unsolvedOf(vector),
+                 sumsOf(vector));
   s_.dirty[vector] = 0;
   scratch_.shot[vector] = 1;
 }

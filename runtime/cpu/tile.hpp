@@ -17,6 +17,7 @@ struct TileState {
   F* carry;          ///< [vectors][carry][width]
   F* finite;         ///< [vectors][width]
   int64_t* unsolved; ///< [vectors][width] with implicit steps
+  F* sums;           ///< [vectors][sums][width]
   BitsOf<F>* agreed; ///< [width], nonzero: the lane's starts are final
   uint8_t* dirty;    ///< [vectors] the start changed since the last shoot
   uint8_t* known;    ///< [vectors] the carry is right whatever the starts are
@@ -27,8 +28,8 @@ struct TileState {
         carry(carver.take<F>(vectors * desc.carry * width)),
         finite(carver.take<F>(vectors * width)),
         unsolved(carver.take<int64_t>(desc.implicit ? vectors * width : 0)),
-        agreed(carver.take<BitsOf<F>>(width)), dirty(carver.take<uint8_t>(vectors)),
-        known(carver.take<uint8_t>(vectors)) {}
+        sums(carver.take<F>(vectors * desc.sums * width)), agreed(carver.take<BitsOf<F>>(width)),
+        dirty(carver.take<uint8_t>(vectors)), known(carver.take<uint8_t>(vectors)) {}
 };
 
 /// What a solve needs and leaves nothing in.
@@ -83,6 +84,7 @@ protected:
   int64_t* unsolvedOf(int64_t vector) {
     return system_.desc->implicit ? s_.unsolved + vector * columns_.width() : nullptr;
   }
+  F* sumsOf(int64_t vector) { return s_.sums + vector * system_.desc->sums * columns_.width(); }
   int64_t rowOf(int64_t vector) const { return vector * chunkSteps_; }
   int64_t stepsOf(int64_t vector) const {
     return std::min(chunkSteps_, rows_ - vector * chunkSteps_);
@@ -128,6 +130,8 @@ public:
   void walk(int64_t sweep, int64_t firstChunk, TileStats& stats);
 
   const F* endState() { return this->endOf(this->vectors_ - 1); }
+  /// total ([sumRows][width]) += the sums over the tile.
+  void addSums(F* total);
   void tileCarry(F* carry);
   void noteNonfinite(TileStats& stats);
   void noteUnsolved(TileStats& stats);
@@ -144,10 +148,12 @@ private:
 template <class F>
 class ChunksTile : public Tile<F> {
 public:
-  /// `alone` is the same lane for steps that are run one after the other.
+  /// `alone` is the same lane for steps that are run one after the other, `aloneSums`
+  /// ([sumRows][width of alone]) what they are summed up in.
   ChunksTile(Columns<F>& columns, const SystemPlan& system, TileState<F>& state,
-             TileScratch<F>& scratch, Columns<F>& alone, F* aloneState)
-      : Tile<F>(columns, system, state, scratch), alone_(alone), aloneState_(aloneState) {}
+             TileScratch<F>& scratch, Columns<F>& alone, F* aloneState, F* aloneSums)
+      : Tile<F>(columns, system, state, scratch), alone_(alone), aloneState_(aloneState),
+        aloneSums_(aloneSums) {}
 
   /// Steps a chunk of a tile of `steps` steps, and with that how many of them fill whole chunks.
   static int64_t chunkStepsFor(const SystemPlan& system, int64_t steps) {
@@ -167,6 +173,8 @@ public:
 
   /// The state behind the last whole chunk.
   void endState(F* state);
+  /// total ([sumRows]) += the sums over the chunks that were not run alone.
+  void addSums(F* total);
   void tileCarry(F* carry);
   void noteNonfinite(TileStats& stats);
   void noteUnsolved(TileStats& stats);
@@ -180,6 +188,7 @@ private:
 
   Columns<F>& alone_;
   F* aloneState_;
+  F* aloneSums_;
   int64_t walkedFrom_ = 0; ///< chunks from here on were run one after the other
 };
 

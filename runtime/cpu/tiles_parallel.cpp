@@ -28,6 +28,7 @@ TilesInParallel<F>::TilesInParallel(const SystemPlan& system, Carver& carver)
   dirty_ = carver.take<uint8_t>(tiles);
   agreed_ = carver.take<BitsOf<F>>(system.groups * width_);
   room_ = carver.take<F>(system.groups * 2 * desc.states * width_);
+  sums_ = carver.take<F>(checkedProduct(vectors, system.sumRows(), "the workspace"));
   Carver one(nullptr);
   TileState<F>(desc, tileVectors(system), tileWidth(system), one);
   tileBytes_ = one.used();
@@ -92,6 +93,8 @@ void TilesInParallel<F>::solveOne(const Call& call, int64_t group, int64_t tile,
                                             : TileStart::Fresh;
   F* state = endOf(group, tile);
   std::copy_n(startOf(group, tile), size, state);
+  std::fill_n(sumsOf(group, tile), system_.sumRows() * width_, F(0));
+  solver.sumTo(sumsOf(group, tile));
   const bool isLast = tile + 1 == system_.tilesOf(group);
   solver.solveTile(tile, how, tileState, state, isLast ? nullptr : carryOf(group, tile), stats);
   // Two thirds for the solve from a guess, the rest for the first one from a better start.
@@ -224,6 +227,11 @@ void TilesInParallel<F>::finish(const Call& call, int64_t group, GroupSolver<F>&
   tally.mismatch = std::max(tally.mismatch, g.mismatch);
   if (g.unconvergedTile >= 0) {
     tally.unconvergedTile = std::min(tally.unconvergedTile, g.unconvergedTile);
+  }
+  F* total = static_cast<F*>(call.sums) + system_.sumsOffset + group * system_.sumRows() * width_;
+  for (int64_t tile = 0; tile < kept; ++tile) {
+    std::transform(total, total + system_.sumRows() * width_, sumsOf(group, tile), total,
+                   std::plus<>());
   }
   solver.bind(call, group);
   if (sequence) {

@@ -43,6 +43,9 @@ private:
   F* startOf(int64_t group, int64_t tile) const;
   F* endOf(int64_t group, int64_t tile) const;
   F* carryOf(int64_t group, int64_t tile) const;
+  F* sumsOf(int64_t group, int64_t tile) const {
+    return sums_ + index(group, tile) * system_.sumRows() * width_;
+  }
   void begin(const Call& call, int64_t group, GroupSolver<F>& solver);
   void solveDirty(const Call& call, const ThreadSlices& threads, bool probes);
   void solveOne(const Call& call, int64_t group, int64_t tile, GroupSolver<F>& solver);
@@ -63,6 +66,7 @@ private:
   uint8_t* dirty_;    ///< [group][tile]
   BitsOf<F>* agreed_; ///< [group][width]
   F* room_;           ///< [group][2][states][width] for the scan
+  F* sums_;           ///< [group][tile][sumRows][width]
   char* tiles_;       ///< the TileStates
   int64_t tileBytes_;
 };

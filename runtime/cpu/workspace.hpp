@@ -7,17 +7,18 @@
 
 namespace rnnc::runtime::cpu {
 
-/// [report][tallies][packed params][tensors that no caller gives][what tiles in parallel keep, or
-/// products' weights][slices of the threads]
+/// [report][tallies][packed params][sums][tensors that no caller gives, in training in the
+/// reserve][what tiles in parallel keep, or products' weights][slices of the threads]
 template <class F>
 struct Workspace {
   ReportHeader* header;
   ThreadSlices threads;
   F* packed;
+  F* sums;
   Sequences<F> sequences;
   char* shared;
 
-  Workspace(const Plan& plan, Carver& carver);
+  Workspace(const Plan& plan, Carver& carver, Carver& kept);
 
   /// `stream` null: a whole sequence.
   Call call(const Plan& plan, const rnn_tensor* args, const Stream* stream);

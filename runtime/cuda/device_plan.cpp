@@ -37,6 +37,9 @@ void refuse(const rnn_plan_options& options, const rnn_module_table& table) {
     fail(RNN_UNSUPPORTED, "streaming on CUDA: pieces and single steps are not there yet, whole "
                           "sequences are; give the final states as the next initial ones");
   }
+  if (options.training) {
+    fail(RNN_UNSUPPORTED, "training on CUDA: gradients are not there yet; train on the CPU");
+  }
   const char* inTime = options.segment_offsets ? "segment_offsets"
                        : options.reversed      ? "reversed"
                        : options.reset         ? "reset"

@@ -11,7 +11,7 @@
 // CHECK-DAG: rnn.state hidden @c.h : !rnn.array<[d]> {rnn.of = #rnn.of<carried "h">}
 // CHECK-DAG: rnn.output @d.x : !rnn.array<[d]> {rnn.of = #rnn.of<gradient "x">}
 // CHECK-DAG: rnn.output @d.x.back1 : !rnn.array<[d]> {rnn.of = #rnn.of<gradient "x" back 1>}
-// CHECK-DAG: rnn.output @d.a : !rnn.array<[d]> {rnn.of = #rnn.of<gradient "a">}
+// CHECK-DAG: rnn.output @d.a : !rnn.array<[d]> {rnn.of = #rnn.of<sum "a">}
 // CHECK: rnn.step
 // CHECK-DAG: %[[H:.*]] = rnn.input_at @h.back1[0]
 // CHECK-DAG: %[[X1:.*]] = rnn.input_at @x.back1[0]

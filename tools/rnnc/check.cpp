@@ -43,6 +43,7 @@ private:
 int Checker::compile() {
   if (int status = checkSupported(options, console))
     return status;
+  source.takeGradients();
   if (int status = source.load())
     return status;
   if (!source.cell())
@@ -85,7 +86,8 @@ void Checker::prove(const check::Subject& subject) {
   Progress progress("checking " + source.cellName());
   for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
                      check::checkProducts, check::checkStructure, check::checkOracle,
-                     check::checkSchedules, check::checkStreaming, check::checkSegments})
+                     check::checkSchedules, check::checkStreaming, check::checkSegments,
+                     check::checkGradients})
     for (check::Row& row : proof(subject))
       rows.push_back(std::move(row));
 }

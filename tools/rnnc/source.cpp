@@ -238,6 +238,7 @@ int Source::lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton, 
   Stopwatch clock(console);
   lower.compute = compute == RNN_F64 ? "f64" : "f32";
   lower.operations = limits().operations;
+  lower.gradients = gradients;
   int status = diagnose(
       [&] { return lowerToSolve(*newton, lower) && mlir::succeeded(mlir::verify(*newton)); },
       "a pass failed on the cell '" + name + "'");

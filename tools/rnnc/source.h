@@ -34,6 +34,9 @@ public:
   mlir::ModuleOp module() const { return *original; }
   mlir::MLIRContext& context() const { return *mlirContext; }
 
+  /// Cells that are lowered have their adjoints beside them, from now on.
+  void takeGradients() { gradients = true; }
+
   /// The cell in the Newton dialect, a module of its own. Status as above. On the CPU for `arch`,
   /// which is --arch where nothing else is said.
   int lower(rnn_dtype compute, mlir::OwningOpRef<mlir::ModuleOp>& newton,
@@ -67,6 +70,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> original;
   rnn::CellOp rnnCell;
   std::string name;
+  bool gradients = false;
   mutable bool warned = false;
 };
 

@@ -26,7 +26,8 @@ class KernelEmitter : KernelParts {
 public:
   KernelEmitter(newton::SystemOp system, StringRef name, KernelShape shape)
       : KernelParts(system.getLoc(), system.getCompute(), shape), system(system), name(name),
-        carries(shape.jacobian ? system.getStructure()->numCarry() : 0) {}
+        carries(shape.jacobian ? system.getStructure()->numCarry() : 0),
+        carried(system.numStates() + carries + 1 + system.numSums()) {}
 
   OwningOpRef<ModuleOp> emit();
 
@@ -44,6 +45,7 @@ private:
   newton::SystemOp system;
   StringRef name;
   int64_t carries; // numbers of the carry; 0 without the Jacobian
+  int64_t carried; // what the loop carries, of each part: states, carry, finite, sums
 
   SmallVector<Value> inputBase, inputStride, outputBase, outputStride;
   Parts params;
@@ -186,7 +188,7 @@ SmallVector<Value> KernelEmitter::multiply(ArrayRef<Value> values, ValueRange ca
 }
 
 /// Whatever does not change from step to step is read once. Returns what the loop carries into the
-/// first step, part by part: states, carry, finite.
+/// first step, part by part.
 SmallVector<Value> KernelEmitter::readOnce() {
   Value inputPointers = field(kInputs, pointer), inputStrides = field(kInputStrides, pointer),
         outputPointers = field(kOutputs, pointer), outputStrides = field(kOutputStrides, pointer);
@@ -217,7 +219,7 @@ SmallVector<Value> KernelEmitter::readOnce() {
     if (shape.jacobian)
       for (bool one : system.getStructure()->identity())
         start.push_back(splat(one ? 1 : 0));
-    start.push_back(splat(0));
+    start.append(1 + system.numSums(), splat(0));
   }
   return start;
 }
@@ -225,7 +227,7 @@ SmallVector<Value> KernelEmitter::readOnce() {
 /// One step: from what the loop carries in to what it carries on.
 SmallVector<Value> KernelEmitter::emitStep(Value index, ValueRange before) {
   step = index;
-  int64_t k = system.numStates(), carried = k + carries + 1;
+  int64_t k = system.numStates();
   auto placeOf = [&](Value base, Value stride, size_t part) {
     Value row = at(base, arith::MulIOp::create(b, loc, step, stride), scalar);
     return at(row, part * shape.part, scalar);
@@ -241,7 +243,9 @@ SmallVector<Value> KernelEmitter::emitStep(Value index, ValueRange before) {
   SmallVector<Value> next;
   Value nothing = splat(0);
   for (auto [part, values] : llvm::enumerate(results)) {
-    for (auto [value, base, stride] : llvm::zip_equal(values, outputBase, outputStride))
+    ArrayRef<Value> sums = ArrayRef(values).take_back(system.numSums());
+    for (auto [value, base, stride] :
+         llvm::zip_equal(ArrayRef(values).drop_back(sums.size()), outputBase, outputStride))
       store(value, placeOf(base, stride, part));
     ArrayRef<Value> states = ArrayRef(values).take_front(k);
     llvm::append_range(next, states);
@@ -252,18 +256,22 @@ SmallVector<Value> KernelEmitter::emitStep(Value index, ValueRange before) {
       llvm::append_range(next, multiply(jacobian.front(), carry));
     }
     // 0 * s is 0, or NaN where s is not finite; it never touches the states.
-    Value finite = before[part * carried + carried - 1];
+    ValueRange own = before.slice(part * carried, carried);
+    Value finite = own[k + carries];
     for (Value state : states)
       finite = multiplyAdd(state, nothing, finite);
     next.push_back(finite);
+    for (auto [value, sum] : llvm::zip_equal(sums, own.take_back(sums.size())))
+      next.push_back(arith::AddFOp::create(b, loc, sum, value));
   }
   return next;
 }
 
 void KernelEmitter::storeEnd(ValueRange end) {
-  int64_t k = system.numStates(), carried = k + carries + 1;
+  int64_t k = system.numStates(), sums = system.numSums();
   Value stateBase = field(kState, pointer), finiteBase = field(kFinite, pointer);
   Value carryBase = shape.jacobian ? field(kCarry, pointer) : Value();
+  Value sumBase = sums > 0 ? field(kSums, pointer) : Value();
   for (size_t part = 0; part < params.size(); ++part) {
     ValueRange values = end.slice(part * carried, carried);
     int64_t column = part * shape.part;
@@ -271,7 +279,9 @@ void KernelEmitter::storeEnd(ValueRange end) {
       store(values[i], at(stateBase, i * shape.width + column, scalar));
     for (int64_t i = 0; i < carries; ++i)
       store(values[k + i], at(carryBase, i * shape.width + column, scalar));
-    store(values.back(), at(finiteBase, column, scalar));
+    store(values[k + carries], at(finiteBase, column, scalar));
+    for (int64_t i = 0; i < sums; ++i)
+      store(values[k + carries + 1 + i], at(sumBase, i * shape.width + column, scalar));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "Target/Cpu/HostCell.h"
 
+#include "Analysis/Adjoint.h"
 #include "Analysis/Cost.h"
 #include "Target/Cpu/EmitKernel.h"
 
@@ -79,6 +80,40 @@ HostCell::HostCell(newton::CellOp source, CpuTarget target, std::unique_ptr<Jit>
   };
 }
 
+double HostCell::compileSeconds() const {
+  std::lock_guard lock(mutex);
+  return seconds + (adjoint ? adjoint->compileSeconds() : 0);
+}
+
+int64_t HostCell::compiledKernels() const {
+  std::lock_guard lock(mutex);
+  return static_cast<int64_t>(compiled.size()) + (adjoint ? adjoint->compiledKernels() : 0);
+}
+
+std::string HostCell::lastError() const {
+  std::lock_guard lock(mutex);
+  return error.empty() && adjoint ? adjoint->lastError() : error;
+}
+
+bool HostCell::isTooLong() const {
+  std::lock_guard lock(mutex);
+  return tooLong || (adjoint && adjoint->isTooLong());
+}
+
+void HostCell::setAdjoint(std::unique_ptr<HostCell> cell) {
+  adjoint = std::move(cell);
+  for (auto tensor : adjoint->cell.ops<newton::TensorOp>()) {
+    auto of = tensor->getAttrOfType<rnn::OfAttr>(kOfAttr);
+    if (!of)
+      continue;
+    rnn_tensor_desc& desc = adjoint->tensors[adjoint->tensorIndex.lookup(tensor.getSymName())];
+    desc.relation = static_cast<rnn_relation>(1 + static_cast<int>(of.getRelation()));
+    desc.of = tensorIndex.lookup(of.getName().getValue());
+    desc.back = of.getBack();
+  }
+  module.adjoint = &adjoint->module;
+}
+
 void HostCell::describeTensors() {
   for (auto tensor : cell.ops<newton::TensorOp>()) {
     tensorIndex[tensor.getSymName()] = tensors.size();
@@ -89,7 +124,8 @@ void HostCell::describeTensors() {
     tensors.push_back({text(tensor.getSymName()), static_cast<rnn_role>(tensor.getRole()),
                        static_cast<uint32_t>(dims.size()), dims.data(), size.data(),
                        tensor.getFill().convertToDouble(), tensor.getHidden(), 0,
-                       tensor.getHolds() ? text(*tensor.getHolds()) : nullptr});
+                       tensor.getHolds() ? text(*tensor.getHolds()) : nullptr, RNN_RELATION_NONE, 0,
+                       0});
   }
 }
 
@@ -158,6 +194,12 @@ static int64_t laneSize(newton::CellOp cell, ArrayAttr results, int64_t lane) {
   return -1;
 }
 
+/// Of a map: what shows the sizes of its lane axes.
+static ArrayAttr results(newton::SystemOp map) {
+  return map.getOutputs().empty() ? *map.getSums() : map.getOutputs();
+}
+static ArrayAttr results(newton::DenseSystemOp map) { return map.getOutputs(); }
+
 template <typename SystemT>
 rnn_system_desc HostCell::describe(SystemT system) {
   rnn_system_desc desc{};
@@ -167,7 +209,7 @@ rnn_system_desc HostCell::describe(SystemT system) {
   for (auto [i, axis] : llvm::enumerate(system.getLaneAxes())) {
     lanes.push_back(text(cast<StringAttr>(axis)));
     laneSizes.push_back(
-        laneSize(cell, system.getStates().empty() ? system.getOutputs() : system.getStates(), i));
+        laneSize(cell, system.getStates().empty() ? results(system) : system.getStates(), i));
   }
   desc.lane_rank = lanes.size();
   desc.lane_axes = lanes.data();
@@ -217,6 +259,8 @@ rnn_system_desc HostCell::describeScalars(newton::SystemOp system) {
     describeCarry(*system.getStructure(), desc);
   desc.diagonal = system.getDiagonal();
   desc.implicit = system.hasImplicit();
+  desc.sums = system.numSums();
+  desc.sum_slots = desc.sums > 0 ? slots(*system.getSums()).data() : nullptr;
   StepCost step = costOfStep(system), jacobian = costOfJacobian(system);
   desc.cost = {kNanosecondsPerCycle * step.latency, kNanosecondsPerCycle * step.throughput,
                kNanosecondsPerCycle *
@@ -338,16 +382,39 @@ Expected<CellChoice> rnnc::chooseCell(ModuleOp module, StringRef name, StringRef
                                  "the module has no cell '" + name + "'");
 }
 
+/// With its adjoint, where the module has it. `makeJit` null: nobody runs the cell.
+static Expected<std::unique_ptr<CompiledCell>>
+makeCell(const CellChoice& choice, ModuleOp newton,
+         llvm::function_ref<Expected<std::unique_ptr<Jit>>()> makeJit) {
+  auto make = [&](newton::CellOp cell) -> Expected<std::unique_ptr<HostCell>> {
+    if (!makeJit)
+      return std::make_unique<HostCell>(cell, choice.target, nullptr);
+    auto jit = makeJit();
+    if (!jit)
+      return jit.takeError();
+    return std::make_unique<HostCell>(cell, choice.target, std::move(*jit));
+  };
+  auto cell = make(choice.cell);
+  if (!cell)
+    return cell.takeError();
+  newton::CellOp of = choice.cell;
+  if (auto gradients =
+          newton.lookupSymbol<newton::CellOp>((of.getSymName() + kAdjointSuffix).str())) {
+    auto adjoint = make(gradients);
+    if (!adjoint)
+      return adjoint.takeError();
+    (*cell)->setAdjoint(std::move(*adjoint));
+  }
+  return std::move(*cell);
+}
+
 Expected<std::unique_ptr<CompiledCell>> rnnc::compileForHost(ModuleOp newton, StringRef name,
                                                              StringRef arch, Effort effort) {
   auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
   choice->target.isOptimized = effort == Effort::Full;
-  auto jit = Jit::create(choice->target);
-  if (!jit)
-    return jit.takeError();
-  return std::make_unique<HostCell>(choice->cell, choice->target, std::move(*jit));
+  return makeCell(*choice, newton, [&] { return Jit::create(choice->target); });
 }
 
 Expected<std::unique_ptr<CompiledCell>> rnnc::describeForHost(ModuleOp newton, StringRef name,
@@ -355,7 +422,7 @@ Expected<std::unique_ptr<CompiledCell>> rnnc::describeForHost(ModuleOp newton, S
   auto choice = chooseCell(newton, name, arch);
   if (!choice)
     return choice.takeError();
-  return std::make_unique<HostCell>(choice->cell, choice->target, nullptr);
+  return makeCell(*choice, newton, {});
 }
 
 Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringRef arch,

@@ -30,24 +30,14 @@ class HostCell : public CompiledCell {
 public:
   /// Without a Jit its kernels do nothing: for plans that nobody runs, and for files.
   HostCell(newton::CellOp cell, CpuTarget target, std::unique_ptr<Jit> jit);
+  /// Its table's adjoint, from now on.
+  void setAdjoint(std::unique_ptr<HostCell> cell);
 
   const rnn_module_table* table() const override { return &module; }
-  double compileSeconds() const override {
-    std::lock_guard lock(mutex);
-    return seconds;
-  }
-  int64_t compiledKernels() const override {
-    std::lock_guard lock(mutex);
-    return compiled.size();
-  }
-  std::string lastError() const override {
-    std::lock_guard lock(mutex);
-    return error;
-  }
-  bool isTooLong() const override {
-    std::lock_guard lock(mutex);
-    return tooLong;
-  }
+  double compileSeconds() const override;
+  int64_t compiledKernels() const override;
+  std::string lastError() const override;
+  bool isTooLong() const override;
 
   /// The systems, then the stages, as `resolve` of the table counts them.
   uint32_t numOps() const { return ops.size(); }
@@ -94,6 +84,7 @@ private:
   std::vector<mlir::Operation*> ops; // the systems, then the stages
   llvm::StringMap<uint32_t> tensorIndex;
   rnn_module_table module{};
+  std::unique_ptr<HostCell> adjoint; // null: none
 
   mutable std::mutex mutex;
   std::map<std::tuple<uint32_t, uint32_t, bool>, rnn_shoot_fn> compiled;

@@ -23,7 +23,8 @@ enum Field : int32_t {
   kBlockSizes,
   kShared,
   kScratch,
-  kUnsolved
+  kUnsolved,
+  kSums
 };
 
 /// Builds at `b`. Addresses are of the LLVM dialect, vectors have `shape.part` numbers.

@@ -119,7 +119,8 @@ Constant* TableImage::systems(const rnn_system_desc* systems, size_t count, uint
     uint32_t index = first + static_cast<uint32_t>(&s - systems);
     f.pointer(s.name, text(s.name));
     f.values(s.lane_rank, s.states, s.inputs, s.params, s.outputs, s.carry, s.carry_places,
-             s.linear, s.constant, s.diagonal, s.implicit, s.kernels, s.block_rank, s.temporaries);
+             s.linear, s.constant, s.diagonal, s.implicit, s.kernels, s.block_rank, s.temporaries,
+             s.sums);
     f.values(s.cost.step_latency, s.cost.step_throughput, s.cost.jacobian_throughput);
     f.pointer(s.lane_axes, texts(s.lane_axes, s.lane_rank));
     f.pointer(s.lane_sizes, numbers(s.lane_sizes, s.lane_rank));
@@ -127,6 +128,7 @@ Constant* TableImage::systems(const rnn_system_desc* systems, size_t count, uint
     f.pointer(s.input_slots, slots(s.input_slots, s.inputs));
     f.pointer(s.param_slots, slots(s.param_slots, s.params));
     f.pointer(s.output_slots, slots(s.output_slots, s.outputs));
+    f.pointer(s.sum_slots, slots(s.sum_slots, s.sums));
     f.pointer(s.carry_place,
               array(s.carry_place, s.carry_places, [](const rnn_carry_place& place, Fields& f) {
                 f.values(place.row, place.column, place.number, place.sign);
@@ -178,7 +180,8 @@ Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, Kerne
     f.pointer(t.cell, text(t.cell));
     f.pointer(t.tensor, array(t.tensor, t.tensors, [&](const rnn_tensor_desc& tensor, Fields& f) {
                 f.pointer(tensor.name, text(tensor.name));
-                f.values(tensor.role, tensor.rank, tensor.fill, tensor.hidden, tensor.start);
+                f.values(tensor.role, tensor.rank, tensor.fill, tensor.hidden, tensor.start,
+                         tensor.relation, tensor.of, tensor.back);
                 f.pointer(tensor.dims, texts(tensor.dims, tensor.rank));
                 f.pointer(tensor.sizes, numbers(tensor.sizes, tensor.rank));
                 f.pointer(tensor.holds, text(tensor.holds));

@@ -26,6 +26,7 @@ struct LowerOptions {
   bool fma = true;             // whether the target fuses multiply-adds
   int64_t operations = 100000; // scalars that a cell may unroll to
   int64_t maxBlock = 8;        // the largest block that surely gets a Jacobian
+  bool gradients = false;      // with the adjoint of every cell beside it
 };
 
 /// The first part of lowerToSolve, in place: cells with stages, still over arrays.

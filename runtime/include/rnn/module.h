@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define RNN_ABI_VERSION 2u
+#define RNN_ABI_VERSION 3u
 #define RNN_MAX_RANK 6
 
 /* Enumerations are ints, so that any value of a caller's may be looked at and refused. In C an
@@ -46,7 +46,25 @@ typedef enum rnn_role RNN_ENUM_BASE {
    * also by a system, as one of its outputs. */
   RNN_ROLE_HOISTED = 4, /* (batch, time, dims...) */
   RNN_ROLE_DERIVED = 5, /* (dims...), like a param */
+  /* Of an adjoint, of the compute type, in the workspace: (dims...), a sum over all steps, the batch, and
+   * the lane axes that it lacks. Filled by the `sums` of systems and maps. */
+  RNN_ROLE_GRADIENT = 6,
 } rnn_role;
+
+/* What a tensor of an adjoint is to tensor `of` of the cell's own table. Steps are those of the cell. */
+typedef enum rnn_relation RNN_ENUM_BASE {
+  RNN_RELATION_NONE = 0,
+  RNN_RELATION_VALUE = 1,    /* an input or param: what the solve had, of an input, a param, a state, a
+                                hoisted or a derived tensor; of a sequence that of `back` steps before a
+                                step, and in front of the first one what it begins with */
+  RNN_RELATION_UPSTREAM = 2, /* an input: the derivative of the loss by a state or output at a step, as far
+                                as the caller's own use of it goes; without data: 0 */
+  RNN_RELATION_GRADIENT = 3, /* an output: the derivative by an input at a step */
+  RNN_RELATION_CARRIED = 4,  /* a state: the derivative by a state after a step, by way of later ones. It
+                                begins with that of the final state, and ends as that of the initial one */
+  RNN_RELATION_SUM = 5,      /* a gradient: adds to that of a param or a derived tensor, once summed over
+                                the axes that `of` lacks */
+} rnn_relation;
 
 typedef struct rnn_tensor_desc {
   const char* name;
@@ -59,6 +77,8 @@ typedef struct rnn_tensor_desc {
   uint32_t start;    /* 1 + the number of the param that a state has before the first step instead
                         of `fill`; its axes broadcast from the right. 0: none */
   const char* holds; /* of what a stage fills: the expression; else null */
+  rnn_relation relation; /* NONE, but in an adjoint */
+  uint32_t of, back;
 } rnn_tensor_desc;
 
 /* One scalar of a lane: the element of `tensor` whose index along axis a is at[a] plus the lane's
@@ -100,6 +120,8 @@ typedef struct rnn_shoot_args {
   /* Systems with implicit steps only. */
   int64_t* unsolved; /* [width], out: the first step (from 0) whose implicit equation found no
                         solution; -1: none. The step goes on with the best point found. */
+  /* Systems with sums only. */
+  void* sums; /* [sums][width], out: over the steps of this call */
 } rnn_shoot_args;
 
 typedef void (*rnn_shoot_fn)(const rnn_shoot_args*);
@@ -171,6 +193,8 @@ typedef struct rnn_system_desc {
   const int64_t* block_sizes; /* -1: bound by the plan */
   uint32_t temporaries;
   const rnn_temporary* temporary;
+  uint32_t sums;             /* of systems of scalars */
+  const rnn_slot* sum_slots; /* of gradients */
 } rnn_system_desc;
 
 /* What the cell's file wishes of a plan; what the plan is told wins. */
@@ -279,6 +303,9 @@ typedef struct rnn_module_table {
   rnn_solve_hints solve;
   /* Members from here on may be missing: `size` tells. */
   const rnn_cuda_desc* cuda; /* null: the cell runs on the CPU only */
+  /* The cell of the gradients, whose time runs backwards: a table of its own without an adjoint, with the
+   * same dims. Null: the module was built without. */
+  const struct rnn_module_table* adjoint;
 } rnn_module_table;
 
 /* The cell for one instruction set. */

@@ -28,6 +28,11 @@ typedef enum rnn_status RNN_ENUM_BASE {
 typedef enum rnn_vector RNN_ENUM_BASE { RNN_VECTOR_AUTO, RNN_VECTOR_LANES, RNN_VECTOR_CHUNKS } rnn_vector;
 typedef enum rnn_tiles RNN_ENUM_BASE { RNN_TILES_AUTO, RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL } rnn_tiles;
 typedef enum rnn_device RNN_ENUM_BASE { RNN_DEVICE_CPU = 0, RNN_DEVICE_CUDA = 1 } rnn_device;
+/* What rnn_forward leaves in the reserve for rnn_backward. */
+typedef enum rnn_training RNN_ENUM_BASE {
+  RNN_TRAINING_NONE = 0, /* nothing: no rnn_backward */
+  RNN_TRAINING_L1 = 1,   /* all states, and what stages computed; the rest is computed again */
+} rnn_training;
 
 typedef struct rnn_context rnn_context; /* error texts and the thread arena */
 typedef struct rnn_module rnn_module;
@@ -100,6 +105,7 @@ typedef struct rnn_plan_options {
                         rnn_forward */
   rnn_device device;  /* never another one than asked for: a device that is missing is RNN_MISSING */
   int32_t ordinal;    /* which CUDA device, from 0, as CUDA_VISIBLE_DEVICES numbers them */
+  rnn_training training; /* not of streaming plans */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */
@@ -167,8 +173,9 @@ rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
 rnn_status rnn_plan_create(const rnn_module*, const rnn_plan_options*, rnn_plan** out);
 void rnn_plan_destroy(rnn_plan*);
 rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
-/* Bytes that rnn_forward needs: workspace (aligned to 64), reserve; and those of a streaming state
- * (aligned to 64), 0 for a plan that is not streaming. Each may be null. */
+/* Bytes that rnn_forward and rnn_backward need: workspace and reserve (aligned to 64), the latter 0 for a plan
+ * without training; and those of a streaming state (aligned to 64), 0 for a plan that is not streaming.
+ * Each may be null. */
 rnn_status rnn_plan_sizes(const rnn_plan*, size_t* workspace, size_t* reserve, size_t* state);
 
 /* Writes the arrays of a call into `args`, as many as rnn_signature lists (one more with `reset`): of the plan's
@@ -186,7 +193,8 @@ rnn_status rnn_plan_args(const rnn_plan*, rnn_tensor* args);
  *
  * RNN_OK, or RNN_NOT_CONVERGED when max_sweeps ended a tile early (the results hold the last sweep) or when an
  * implicit step found no solution (the results go on from the best point found); the report can be
- * read then. `reserve` is not used yet; `stream` must be null on the CPU.
+ * read then. `reserve` is that of plans with training, which it leaves for rnn_backward; `stream` must be
+ * null on the CPU.
  *
  * On CUDA `args` and `workspace` lie in the device's memory, all arrays are of the compute type, and
  * `stream` is a CUstream or cudaStream_t of the device's primary context (null: its default stream). The
@@ -195,6 +203,20 @@ rnn_status rnn_plan_args(const rnn_plan*, rnn_tensor* args);
  * plan must outlive the graph, and what was captured uses these very arrays. */
 rnn_status rnn_forward(const rnn_plan*, const rnn_tensor* args, void* workspace, void* reserve,
                        void* stream);
+
+/* The gradients of a loss, of a plan with training. `args` are those of rnn_forward, with the results that it
+ * left in them, and `reserve` is what it left there; neither is changed. `grads` has the derivative of the
+ * loss by each of `args`, in the same places and of the same shapes: of results (states, outputs, final
+ * states) the caller's, where absent 0; of inputs, params and initial states those wanted, written over
+ * whatever was there. They overlap nothing. A param that states begin with gets their share, where the
+ * caller gave no initial state. The reset mask has none.
+ *
+ * A linear recurrence from the last step to the first (docs/gradients.md), with the plan's schedule, tolerance
+ * and threads: at tolerance 0 gradients of inputs and initial states are bit for bit those of the
+ * sequential schedule. Those of params are sums whose order depends on the plan's shapes and schedule alone.
+ * Returns and reports as rnn_forward. */
+rnn_status rnn_backward(const rnn_plan*, const rnn_tensor* args, const rnn_tensor* grads, void* workspace,
+                        const void* reserve, void* stream);
 
 /* Streaming: a sequence that comes piece by piece. `state` is memory of the caller's that holds where
  * it stands: the states, what delayed inputs read, and what follows from the params alone. It fits

@@ -7,7 +7,7 @@
 
 #include "interpret.h"
 
-#include "Transforms/Adjoint.h"
+#include "Analysis/Adjoint.h"
 #include "Transforms/Passes.h"
 #include "rnnc/Compiler.h"
 #include "rnnc/Frontend.h"

@@ -45,7 +45,7 @@ TEST(Module, CudaErrors) {
 
 TEST(Module, TableErrors) {
   EXPECT_EQ(moduleError([](Table& t) { t.table.abi_version = 7; }),
-            "module table: ABI version 7, this runtime has 2; build the module again");
+            "module table: ABI version 7, this runtime has 3; build the module again");
   EXPECT_EQ(moduleError([](Table& t) { t.table.size = 16; }),
             "module table: size is 16, this runtime needs " +
                 std::to_string(offsetof(rnn_module_table, cuda)));

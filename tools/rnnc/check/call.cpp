@@ -111,21 +111,32 @@ bool StreamRun::run(llvm::ArrayRef<Piece> pieces) {
 
 } // namespace
 
+rnn_tensor CallBuffers::tensorOf(const Argument& argument, std::vector<unsigned char>& raw,
+                                 rnn_dtype type) const {
+  rnn_tensor tensor{};
+  tensor.data = raw.empty() ? nullptr : raw.data();
+  tensor.dtype = type;
+  tensor.rank = argument.shape.size();
+  int64_t stride = 1;
+  for (size_t a = argument.shape.size(); a-- > 0;) {
+    tensor.shape[a] = argument.shape[a];
+    tensor.strides[a] = stride;
+    stride *= argument.shape[a];
+  }
+  return tensor;
+}
+
+std::vector<rnn_tensor> CallBuffers::gradients(rnn_dtype type) {
+  std::vector<rnn_tensor> all;
+  for (Argument& argument : arguments)
+    all.push_back(tensorOf(argument, argument.rawGradient, type));
+  return all;
+}
+
 std::vector<rnn_tensor> CallBuffers::tensors(rnn_dtype type) {
   std::vector<rnn_tensor> all;
-  for (Argument& argument : arguments) {
-    rnn_tensor tensor{};
-    tensor.data = argument.raw.empty() ? nullptr : argument.raw.data();
-    tensor.dtype = type;
-    tensor.rank = argument.shape.size();
-    int64_t stride = 1;
-    for (size_t a = argument.shape.size(); a-- > 0;) {
-      tensor.shape[a] = argument.shape[a];
-      tensor.strides[a] = stride;
-      stride *= argument.shape[a];
-    }
-    all.push_back(tensor);
-  }
+  for (Argument& argument : arguments)
+    all.push_back(tensorOf(argument, argument.raw, type));
   if (!reset.empty()) {
     rnn_tensor mask{reset.data(), RNN_U8, 2, {sizes.batch, sizes.time}, {sizes.time, 1}};
     all.push_back(mask);
@@ -143,6 +154,25 @@ std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan
   Room workspace(bytes);
   if (rnn_forward(plan.get(), tensors(options.compute).data(), workspace.data(), nullptr,
                   nullptr) != RNN_OK)
+    return rnn_error_text(context);
+  fromRaw(options.compute);
+  return std::nullopt;
+}
+
+std::optional<std::string> CallBuffers::runBackward(rnn_context* context,
+                                                    rnn_plan_options options) {
+  options.training = RNN_TRAINING_L1;
+  toRaw(options.compute);
+  ModulePtr module = load(context, cell);
+  PlanPtr plan = module ? planOf(module.get(), options) : nullptr;
+  size_t bytes = 0, saved = 0;
+  if (!plan || rnn_plan_sizes(plan.get(), &bytes, &saved, nullptr) != RNN_OK)
+    return rnn_error_text(context);
+  Room workspace(bytes), reserve(saved), other(bytes);
+  const std::vector<rnn_tensor> args = tensors(options.compute), grads = gradients(options.compute);
+  if (rnn_forward(plan.get(), args.data(), workspace.data(), reserve.data(), nullptr) != RNN_OK ||
+      rnn_backward(plan.get(), args.data(), grads.data(), other.data(), reserve.data(), nullptr) !=
+          RNN_OK)
     return rnn_error_text(context);
   fromRaw(options.compute);
   return std::nullopt;

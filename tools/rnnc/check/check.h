@@ -57,6 +57,10 @@ Rows checkSegments(const Subject& subject);
 /// Contraction, measured, and both compute types against the interpreter.
 Rows checkOracle(const Subject& subject);
 
+/// Gradients: of every schedule against the sequential one, bit for bit but for those of params;
+/// against the interpreter's own, and against differences of what it runs (float64).
+Rows checkGradients(const Subject& subject);
+
 struct Contraction {
   double rate;        // below 0 where the cell forgets its state
   bool isOfJacobians; // else of runs

@@ -1,4 +1,5 @@
 // Contraction, and the compiled cell against the interpreter.
+#include "oracle.h"
 #include "check.h"
 #include "dims.h"
 #include "handles.h"
@@ -22,13 +23,7 @@ constexpr int64_t kLanes = 16;
 constexpr int kPerturbations = 3;
 constexpr double kSlack = 32; // roundings of a step, in terms of roundings of what it reads
 
-/// The arguments of a call as the interpreter takes them, each moved by up to `relative` of itself.
-struct InterpreterCall {
-  Arrays inputs, params, initial;
-
-  InterpreterCall(const CallBuffers& call, const rnn_module_table& table, double relative,
-                  uint64_t seed);
-};
+} // namespace
 
 InterpreterCall::InterpreterCall(const CallBuffers& call, const rnn_module_table& table,
                                  double relative, uint64_t seed) {
@@ -49,6 +44,8 @@ InterpreterCall::InterpreterCall(const CallBuffers& call, const rnn_module_table
                                            : initial)[name] = std::move(array);
   }
 }
+
+namespace {
 
 /// What the interpreter gives, and how much it gives way when its arguments, and what a step hands
 /// to the next one, are rounded otherwise: near a branch, or where a cell stretches, no two

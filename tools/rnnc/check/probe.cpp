@@ -259,30 +259,57 @@ rnn_plan_options CallBuffers::options(rnn_dtype compute) const {
   return options;
 }
 
-void CallBuffers::toRaw(rnn_dtype type) {
-  for (Argument& argument : arguments) {
-    argument.raw.assign(argument.values.size() * runtime::elementSize(type), 0);
-    for (size_t i = 0; i < argument.values.size(); ++i) {
-      float narrow = static_cast<float>(argument.values[i]);
-      if (type == RNN_F64)
-        std::memcpy(argument.raw.data() + 8 * i, &argument.values[i], 8);
-      else
-        std::memcpy(argument.raw.data() + 4 * i, &narrow, 4);
+static std::vector<unsigned char> rounded(const std::vector<double>& values, rnn_dtype type) {
+  std::vector<unsigned char> raw(values.size() * runtime::elementSize(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    float narrow = static_cast<float>(values[i]);
+    if (type == RNN_F64)
+      std::memcpy(raw.data() + 8 * i, &values[i], 8);
+    else
+      std::memcpy(raw.data() + 4 * i, &narrow, 4);
+  }
+  return raw;
+}
+
+static void read(const std::vector<unsigned char>& raw, rnn_dtype type,
+                 std::vector<double>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    float narrow;
+    if (type == RNN_F64) {
+      std::memcpy(&values[i], raw.data() + 8 * i, 8);
+    } else {
+      std::memcpy(&narrow, raw.data() + 4 * i, 4);
+      values[i] = narrow;
     }
   }
 }
 
+void CallBuffers::drawGradients(uint64_t seed) {
+  for (Argument& argument : arguments) {
+    size_t count = 1;
+    for (int64_t size : argument.shape)
+      count *= size;
+    const std::string name = cell.table()->tensor[argument.desc.tensor].name;
+    const bool isFinal = argument.desc.kind == RNN_ARG_FINAL;
+    argument.gradient =
+        runtime::isResult(argument.desc.kind)
+            ? draw(seed, (isFinal ? "gradient of final " : "gradient of ") + name, count, 1)
+            : std::vector<double>(count);
+  }
+}
+
+void CallBuffers::toRaw(rnn_dtype type) {
+  for (Argument& argument : arguments) {
+    argument.raw = rounded(argument.values, type);
+    argument.rawGradient = rounded(argument.gradient, type);
+  }
+}
+
 void CallBuffers::fromRaw(rnn_dtype type) {
-  for (Argument& argument : arguments)
-    for (size_t i = 0; i < argument.values.size(); ++i) {
-      float narrow;
-      if (type == RNN_F64) {
-        std::memcpy(&argument.values[i], argument.raw.data() + 8 * i, 8);
-      } else {
-        std::memcpy(&narrow, argument.raw.data() + 4 * i, 4);
-        argument.values[i] = narrow;
-      }
-    }
+  for (Argument& argument : arguments) {
+    read(argument.raw, type, argument.values);
+    read(argument.rawGradient, type, argument.gradient);
+  }
 }
 
 std::optional<std::string> rnnc::check::firstDifference(const CallBuffers& a, const CallBuffers& b,

@@ -89,12 +89,17 @@ public:
   rnn_plan_options options(rnn_dtype compute) const;
   /// Runs a plan; an error text where it failed. Results go to `results`.
   std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
+  /// The same, and then the gradients of a loss whose derivatives by the results are drawn.
+  std::optional<std::string> runBackward(rnn_context* context, rnn_plan_options options);
   /// The same as a stream: pieces that add up to the call's steps, at least one. Between two pieces
   /// the state is saved, and restored elsewhere.
   std::optional<std::string> runInPieces(rnn_context* context, rnn_plan_options options,
                                          llvm::ArrayRef<Piece> pieces);
 
   const CallShape& shape() const { return sizes; }
+
+  /// Draws the derivatives of a loss by the results, makes room for the others.
+  void drawGradients(uint64_t seed);
 
   /// Between `values` and `raw`, for who runs the call in another way.
   void toRaw(rnn_dtype type);
@@ -106,12 +111,17 @@ public:
     std::vector<int64_t> shape;
     std::vector<double> values;     // drawn (inputs, params, initial states) or results
     std::vector<unsigned char> raw; // in the compute type
+    std::vector<double> gradient;   // of results drawn, of everything else made; by runBackward
+    std::vector<unsigned char> rawGradient;
   };
   std::vector<Argument> arguments;
   std::vector<uint8_t> reset; ///< [batch][time], of a plan with a mask
 
 private:
   std::vector<rnn_tensor> tensors(rnn_dtype type);
+  std::vector<rnn_tensor> gradients(rnn_dtype type);
+  rnn_tensor tensorOf(const Argument& argument, std::vector<unsigned char>& raw,
+                      rnn_dtype type) const;
 
   const CompiledCell& cell;
   CallShape sizes;

@@ -1,7 +1,7 @@
 //===- Adjoint.h - the cell of a cell's gradients --------------------------------------------===//
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "Rnn/Rnn.h"
 
 namespace rnnc {
 
@@ -10,5 +10,11 @@ constexpr llvm::StringLiteral kAdjointSuffix = ".adjoint";
 
 /// On the declarations of an adjoint: the rnn.of that says what they are to the cell's own.
 constexpr llvm::StringLiteral kOfAttr = "rnn.of";
+
+/// Whether what `decl` declares is to be summed over all steps: a part of a param's gradient.
+inline bool isSummed(mlir::Operation* decl) {
+  auto of = decl->getAttrOfType<rnn::OfAttr>(kOfAttr);
+  return of && of.getRelation() == rnn::Relation::Sum;
+}
 
 } // namespace rnnc
