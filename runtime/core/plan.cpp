@@ -384,19 +384,7 @@ void addAdjoint(Plan& plan, const rnn_plan_options& options) {
   if (!module) {
     fail(RNN_UNSUPPORTED, "training: module {} was built without gradients", plan.table().cell);
   }
-  std::shared_ptr<Plan> adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
-  for (const StagePlan& stage : adjoint->stages) {
-    const bool isAhead = stage.product.ahead > 0 ||
-                         std::ranges::any_of(stage.map.ahead, [](int64_t n) { return n > 0; });
-    if (plan.segments.packed && isAhead) {
-      fail(RNN_UNSUPPORTED,
-           "training: the gradients of {} read earlier steps apart from the recurrence, which is "
-           "not possible in a packed batch yet; run the segments one by one, or as a batch of "
-           "equal lengths",
-           plan.table().cell);
-    }
-  }
-  plan.adjoint = std::move(adjoint);
+  plan.adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
   plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
 }
 

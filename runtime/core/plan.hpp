@@ -156,9 +156,11 @@ struct Plan {
   const rnn_module_table& table() const { return *module->table; }
   int64_t sequences() const { return segments.packed ? segments.count() : batch; }
   int64_t longest() const { return segments.packed ? segments.longest() : time; }
-  /// Steps of a lane of a system.
+  /// Steps of a lane of a system; a map's lanes go through all segments.
   int64_t stepsOf(const SystemPlan& system, int64_t lane) const {
-    return segments.packed ? segments.longestFirst[lane / system.lanesPerBatch].steps : time;
+    return segments.packed && system.index < table().systems
+               ? segments.longestFirst[lane / system.lanesPerBatch].steps
+               : time;
   }
   /// The tensors of a call: those of the signature, and the mask.
   size_t argCount() const { return module->args.size() + reset; }

@@ -59,6 +59,10 @@ bool Segments::beginsWithin(int64_t time, int64_t back) const {
   return behind != begins.begin() && *(behind - 1) > time - back;
 }
 
+const Segment& Segments::at(int64_t time) const {
+  return *(std::ranges::upper_bound(byBegin, time, {}, &Segment::begin) - 1);
+}
+
 Segments readSegments(const rnn_plan_options& options) {
   Segments segments;
   if (!options.segment_offsets) {
@@ -74,7 +78,11 @@ Segments readSegments(const rnn_plan_options& options) {
     const int64_t begin = options.reversed ? options.time - end : first;
     segments.longestFirst.push_back({i, begin, end - first});
     segments.begins.push_back(begin);
+    if (end > first) {
+      segments.byBegin.push_back(segments.longestFirst.back());
+    }
   }
+  std::ranges::sort(segments.byBegin, {}, &Segment::begin);
   std::ranges::sort(segments.begins);
   std::ranges::sort(segments.longestFirst, [](const Segment& a, const Segment& b) {
     return std::tie(b.steps, a.number) < std::tie(a.steps, b.number);

@@ -18,12 +18,15 @@ struct Segments {
   bool packed = false; ///< false: a batch of whole sequences, and nothing below holds
   /// Longest first: lanes that share a vector are about equally long, and threads end together.
   std::vector<Segment> longestFirst;
-  std::vector<int64_t> begins; ///< ascending
+  std::vector<int64_t> begins;  ///< ascending
+  std::vector<Segment> byBegin; ///< likewise, those that have steps
 
   int64_t count() const { return static_cast<int64_t>(longestFirst.size()); }
   int64_t longest() const { return longestFirst.empty() ? 0 : longestFirst.front().steps; }
   /// Those that have steps.
   int64_t filled() const;
+  /// The one that has step `time`.
+  const Segment& at(int64_t time) const;
   /// Does one begin after step `time` - `back`, up to `time`?
   bool beginsWithin(int64_t time, int64_t back) const;
 };

@@ -77,6 +77,23 @@ struct Call {
             layout.elements[tensor], stream->header->time, layout.strides[tensor].data()};
   }
 
+  /// What an adjoint's step reads of the cell's sequence in front of its first step, given that it
+  /// reads across the end of its own in the arrays: the sequence's number, and whether it is the
+  /// cell's own start, because it begins anew there.
+  struct Start {
+    int64_t sequence;
+    bool isAnew;
+  };
+  Start startBehind(int64_t batch, int64_t time) const {
+    int64_t sequence = batch, end = plan.time;
+    if (plan.segments.packed) {
+      const Segment& segment = plan.segments.at(time);
+      sequence = segment.number;
+      end = segment.begin + segment.steps;
+    }
+    return {sequence, time + 1 < end || (reset.data && reset.at(batch, end))};
+  }
+
   /// Does a sequence begin after step `time` - `back`, up to `time`, in the arrays? What a delayed
   /// input reads was before it then.
   bool beginsWithin(int64_t batch, int64_t time, int64_t back) const {

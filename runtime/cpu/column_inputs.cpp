@@ -24,11 +24,25 @@ void Columns<F>::bindBehind(const rnn_slot& slot, Sequence& input) {
   }
   std::copy_n(input.anew, width_, input.behind);
   const int arg = plan.module->tensorArgs[of].initial;
-  if (arg >= 0 && call_->cell.args[arg].data) {
-    const rnn_tensor& initial = call_->cell.args[arg];
-    offsets(slot, initial.strides + 1, initial.strides[0], offset_);
-    loadColumns(initial, input.behind);
+  input.initial = arg >= 0 && call_->cell.args[arg].data ? &call_->cell.args[arg] : nullptr;
+  if (input.initial) {
+    offsets(slot, input.initial->strides + 1, 0, input.given);
+    offsets(slot, input.initial->strides + 1, input.initial->strides[0], offset_);
+    loadColumns(*input.initial, input.behind);
   }
+}
+
+// The same for a map over a packed batch, whose columns go through all of its segments.
+template <class F>
+F Columns<F>::inFront(const Sequence& input, int64_t column, int64_t time) const {
+  const Call::Start start = call_->startBehind(batchOf(column), time);
+  if (start.isAnew || !input.initial) {
+    return input.anew[column];
+  }
+  const rnn_tensor& initial = *input.initial;
+  const int64_t at = input.given[column] + start.sequence * initial.strides[0];
+  return loadElement<F>(static_cast<char*>(initial.data) + at * elementSize(initial.dtype),
+                        initial.dtype);
 }
 
 template <class F>
@@ -90,6 +104,7 @@ void Columns<F>::gatherAhead(const Sequence& input, int64_t row, int64_t steps) 
 template <class F>
 void Columns<F>::forget(const Sequence& input, int64_t row, int64_t steps) {
   const int64_t ahead = std::max<int64_t>(-input.back, 0);
+  const bool isOverAll = call_->plan.segments.packed && !isPacked_; // a map
   for (int64_t r = 0; r < steps; ++r) {
     F* elements = input.rows + (row + r) * width_;
     int64_t batch = -1, time = -1;
@@ -100,10 +115,15 @@ void Columns<F>::forget(const Sequence& input, int64_t row, int64_t steps) {
         batch = batchOf(j);
         time = here;
         const bool isBehind = columnTime(row, j) + r + ahead >= stepsOf(std::min(j, valid_ - 1));
-        forgotten = !(ahead > 0 && isBehind) &&
-                    call_->beginsWithin(batch, time + ahead, std::max(input.back, ahead));
+        forgotten = ahead > 0 && isBehind
+                        ? isOverAll
+                        : call_->beginsWithin(batch, time + ahead, std::max(input.back, ahead));
       }
-      elements[j] = !forgotten ? elements[j] : ahead > 0 ? input.anew[j] : input.before;
+      if (forgotten) {
+        elements[j] = ahead == 0  ? input.before
+                      : isOverAll ? inFront(input, j, here)
+                                  : input.anew[j];
+      }
     }
   }
 }

@@ -50,6 +50,7 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
     int64_t* historyOffset = carver.take<int64_t>(isDelayed ? maxWidth : 0);
     F* behind = carver.take<F>(isAhead ? maxWidth : 0);
     F* anew = carver.take<F>(isAhead ? maxWidth : 0);
+    int64_t* given = carver.take<int64_t>(isAhead ? maxWidth : 0);
     F* stage = carver.take<F>(checkedProduct(rows, maxWidth, "the workspace"));
     if (place) {
       std::construct_at(place);
@@ -57,6 +58,7 @@ Columns<F>::Columns(const SystemPlan& system, int64_t maxWidth, int64_t rows, Ca
       place->historyOffset = historyOffset;
       place->behind = behind;
       place->anew = anew;
+      place->given = given;
       place->rows = stage;
     }
   };

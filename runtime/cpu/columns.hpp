@@ -99,6 +99,9 @@ private:
     int64_t* historyOffset = nullptr; ///< [width] elements, in it; of a delayed input alone
     F* behind = nullptr; ///< [width] what an input that is read ahead is behind the end
     F* anew = nullptr;   ///< [width] the same where a sequence ends because another begins
+    int64_t* given =
+        nullptr; ///< [width] elements, of a column's lane in what the caller gave of them
+    const rnn_tensor* initial = nullptr; ///< which may be nothing
     int64_t timeStride = 0;
     int64_t* offset = nullptr; ///< [width] elements, of a column's lane at time 0
     bool inPlace = false;
@@ -135,6 +138,7 @@ private:
   void stage(const Sequence& input, int64_t row, int64_t steps);
   void gatherRows(const Sequence& input, int64_t row, int64_t steps);
   void gatherAhead(const Sequence& input, int64_t row, int64_t steps);
+  F inFront(const Sequence& input, int64_t column, int64_t time) const;
   void forget(const Sequence& input, int64_t row, int64_t steps);
   /// Does the cell's sequence of an adjoint's column begin anew before its first step, which is the
   /// adjoint's last one?

@@ -104,9 +104,9 @@ private:
   void packRows(int64_t head, int64_t first, int64_t count, F* to) const;
   void packBefore(F* to) const;
   void packEarlier(int64_t head, int64_t row, F* to) const;
-  void packFrom(const rnn_tensor& tensor, int64_t batch, const int64_t* dims, int64_t head,
+  void packFrom(const rnn_tensor& tensor, int64_t base, const int64_t* dims, int64_t head,
                 int64_t row, F* to) const;
-  void packBehind(int64_t head, int64_t row, bool isAnew, F* to) const;
+  void packBehind(int64_t head, int64_t row, F* to) const;
   void multiply(const ProductPart& part, int64_t head, int64_t first, int64_t count, const F* rows,
                 const F* weights) const;
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
@@ -211,9 +211,8 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         packBefore(to + i);
         continue;
       }
-      const bool isCut = ahead_ > 0 && call_.beginsWithin(step / time_, behind, ahead_);
-      if (ahead_ > 0 && (behind >= time_ || isCut)) {
-        packBehind(head, row, isCut, to + i);
+      if (ahead_ > 0 && (behind >= time_ || call_.beginsWithin(step / time_, behind, ahead_))) {
+        packBehind(head, row, to + i);
         continue;
       }
       if (back > 0 && call_.beginsWithin(step / time_, step % time_, back)) {
@@ -264,14 +263,14 @@ void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
 
 // A row of an array that has no time, of which `dims` are the strides along the sequence's axes.
 template <class F>
-void Runner<F>::packFrom(const rnn_tensor& tensor, int64_t batch, const int64_t* dims, int64_t head,
+void Runner<F>::packFrom(const rnn_tensor& tensor, int64_t base, const int64_t* dims, int64_t head,
                          int64_t row, F* to) const {
   Array array;
   array.data = static_cast<char*>(tensor.data);
   array.dtype = tensor.dtype;
   array.dims = dims;
   const int64_t own = product_.hasRow ? row % product_.rows * dims[product_.sequenceRow] : 0;
-  const int64_t at = row / product_.rows / time_ * batch + headOffset(array, head) + own;
+  const int64_t at = base + headOffset(array, head) + own;
   for (int64_t k = 0; k < product_.contracted; ++k) {
     to[k * kernel_.mr] = array.load<F>(at + k * dims[product_.sequenceContracted]);
   }
@@ -279,15 +278,16 @@ void Runner<F>::packFrom(const rnn_tensor& tensor, int64_t batch, const int64_t*
 
 // A row behind an adjoint's last step: what the cell's state was before its first one.
 template <class F>
-void Runner<F>::packBehind(int64_t head, int64_t row, bool isAnew, F* to) const {
+void Runner<F>::packBehind(int64_t head, int64_t row, F* to) const {
   const CellCall& cell = call_.cell;
   const uint32_t of = call_.plan.table().tensor[product_.desc->sequence].of;
   const rnn_tensor_desc& desc = cell.plan->table().tensor[of];
   const int arg = cell.plan->module->tensorArgs[of].initial;
-  isAnew |= call_.reset.data && call_.reset.at(row / product_.rows / time_, time_);
-  if (arg >= 0 && cell.args[arg].data && !isAnew) {
+  const int64_t step = row / product_.rows;
+  const Call::Start start = call_.startBehind(step / time_, step % time_);
+  if (arg >= 0 && cell.args[arg].data && !start.isAnew) {
     const rnn_tensor& initial = cell.args[arg];
-    packFrom(initial, initial.strides[0], initial.strides + 1, head, row, to);
+    packFrom(initial, start.sequence * initial.strides[0], initial.strides + 1, head, row, to);
   } else if (desc.start != 0) {
     const rnn_tensor& param = cell.tensors[desc.start - 1];
     int64_t strides[RNN_MAX_RANK];

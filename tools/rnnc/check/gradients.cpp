@@ -203,33 +203,6 @@ constexpr Variant kVariants[] = {
     {RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL, "chunks in the vector, tiles in parallel"},
 };
 
-/// Of params, which are sums: how far apart two orders of addition may be.
-double boundOf(rnn_dtype type) { return type == RNN_F64 ? 1e-12 : 2e-4; }
-
-/// The first gradient that differs, of inputs and initial states by a bit, of params by more than
-/// the order of additions makes.
-std::optional<std::string> difference(const CallBuffers& a, const CallBuffers& b,
-                                      const rnn_module_table& table, rnn_dtype type,
-                                      double& worst) {
-  for (size_t n = 0; n < a.arguments.size(); ++n) {
-    const auto &x = a.arguments[n], &y = b.arguments[n];
-    const bool isParam = x.desc.kind == RNN_ARG_PARAM;
-    for (size_t i = 0; isMade(x) && i < x.gradient.size(); ++i) {
-      const double p = x.gradient[i], q = y.gradient[i];
-      const double far = distance(p, q);
-      const bool same =
-          p == q ? std::signbit(p) == std::signbit(q) : std::isnan(p) && std::isnan(q);
-      if (isParam ? far <= boundOf(type) : same) {
-        worst = std::max(worst, isParam ? far : 0);
-        continue;
-      }
-      return fmt::format("d loss / d {} differs first at element {}: {} and {}",
-                         table.tensor[x.desc.tensor].name, i, p, q);
-    }
-  }
-  return std::nullopt;
-}
-
 Row compareSchedules(rnn_context* context, const Subject& subject, rnn_dtype type,
                      const Variant& variant) {
   const CompiledCell& cell = type == RNN_F64 ? *subject.f64 : *subject.f32;
@@ -253,7 +226,7 @@ Row compareSchedules(rnn_context* context, const Subject& subject, rnn_dtype typ
         if (!problem)
           problem = parallel.runBackward(context, options);
         if (!problem)
-          problem = difference(parallel, sequential, *cell.table(), type, worst);
+          problem = firstGradientDifference(parallel, sequential, *cell.table(), type, worst);
         if (problem) {
           row.result = fmt::format("T = {}, {} lanes, C = {}: {}", time, lanes, chunk, *problem);
           return row;
@@ -268,6 +241,32 @@ Row compareSchedules(rnn_context* context, const Subject& subject, rnn_dtype typ
 }
 
 } // namespace
+
+/// Of params: how far apart two orders of addition may be.
+static double boundOf(rnn_dtype type) { return type == RNN_F64 ? 1e-12 : 2e-4; }
+
+std::optional<std::string> rnnc::check::firstGradientDifference(const CallBuffers& a,
+                                                                const CallBuffers& b,
+                                                                const rnn_module_table& table,
+                                                                rnn_dtype type, double& worst) {
+  for (size_t n = 0; n < a.arguments.size(); ++n) {
+    const auto &x = a.arguments[n], &y = b.arguments[n];
+    const bool isParam = x.desc.kind == RNN_ARG_PARAM;
+    for (size_t i = 0; isMade(x) && i < x.gradient.size(); ++i) {
+      const double p = x.gradient[i], q = y.gradient[i];
+      const double far = distance(p, q);
+      const bool same =
+          p == q ? std::signbit(p) == std::signbit(q) : std::isnan(p) && std::isnan(q);
+      if (isParam ? far <= boundOf(type) : same) {
+        worst = std::max(worst, isParam ? far : 0);
+        continue;
+      }
+      return fmt::format("d loss / d {} differs first at element {}: {} and {}",
+                         table.tensor[x.desc.tensor].name, i, p, q);
+    }
+  }
+  return std::nullopt;
+}
 
 Rows rnnc::check::checkGradients(const Subject& subject) {
   ContextPtr context = makeContext();

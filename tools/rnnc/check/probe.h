@@ -132,6 +132,12 @@ private:
 std::optional<std::string> firstDifference(const CallBuffers& a, const CallBuffers& b,
                                            const rnn_module_table& table, rnn_dtype type);
 
+/// The same of the gradients of two runs: of inputs and initial states their bits; of params, which
+/// are sums, how far apart two orders of addition may be, and `worst` grows to what they are.
+std::optional<std::string> firstGradientDifference(const CallBuffers& a, const CallBuffers& b,
+                                                   const rnn_module_table& table, rnn_dtype type,
+                                                   double& worst);
+
 /// The results of a call that `table`'s cell ran, computed in `type`, against the interpreter. A
 /// result may be `bound` away, or as far as other roundings of the arguments move the interpreter's
 /// own, some times over.
