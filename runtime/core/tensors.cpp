@@ -56,13 +56,18 @@ bool isRequired(const rnn_arg_desc& arg) {
   return arg.kind == RNN_ARG_INPUT || arg.kind == RNN_ARG_PARAM;
 }
 
-std::string nameOf(const Plan& plan, size_t index) {
-  return index < plan.module->args.size() ? argName(*plan.module, index)
-                                          : fmt::format("argument {} (reset mask)", index);
+// What an error is about.
+enum class Of { Argument, Gradient };
+
+std::string nameOf(const Plan& plan, size_t index, Of of = Of::Argument) {
+  const std::string name = index < plan.module->args.size()
+                               ? argName(*plan.module, index)
+                               : fmt::format("argument {} (reset mask)", index);
+  return of == Of::Gradient ? "gradient of " + name : name;
 }
 
 // Names are made for errors alone: rnn_forward allocates nothing.
-void checkType(const Plan& plan, size_t index, rnn_dtype dtype) {
+void checkType(const Plan& plan, size_t index, rnn_dtype dtype, Of of = Of::Argument) {
   switch (dtype) {
   case RNN_F32:
   case RNN_F64:
@@ -70,15 +75,15 @@ void checkType(const Plan& plan, size_t index, rnn_dtype dtype) {
   case RNN_F16:
     return;
   case RNN_U8:
-    invalid("{}: dtype is u8, which is for masks alone", nameOf(plan, index));
+    invalid("{}: dtype is u8, which is for masks alone", nameOf(plan, index, of));
   }
-  invalid("{}: dtype {} is unknown", nameOf(plan, index), static_cast<int>(dtype));
+  invalid("{}: dtype {} is unknown", nameOf(plan, index, of), static_cast<int>(dtype));
 }
 
 // What of a tensor there is to check whatever it is. False where there is nothing in it.
 bool checkTensor(const Plan& plan, size_t index, const rnn_tensor& tensor, const Shape& shape,
-                 Footprint& footprint) {
-  auto name = [&] { return nameOf(plan, index); };
+                 Footprint& footprint, Of of = Of::Argument) {
+  auto name = [&] { return nameOf(plan, index, of); };
   const int64_t bytes = elementSize(tensor.dtype);
   if (tensor.rank != shape.rank) {
     invalid("{}: rank is {}, the plan has {}, {}", name(), tensor.rank, shape.rank,
@@ -205,12 +210,13 @@ bool checkGrad(const Plan& plan, size_t index, const rnn_tensor& grad, Footprint
   if (!grad.data) {
     return false;
   }
-  checkType(plan, index, grad.dtype);
+  checkType(plan, index, grad.dtype, Of::Gradient);
   const rnn_arg_desc& arg = plan.module->args[index];
-  const bool isThere = checkTensor(plan, index, grad, expectedShape(plan, arg), footprint);
+  const bool isThere =
+      checkTensor(plan, index, grad, expectedShape(plan, arg), footprint, Of::Gradient);
   if (isMade(arg) && !elementsAreApart(footprint)) {
-    invalid("gradient of {}: its strides {} let elements overlap; a result needs a place for each",
-            nameOf(plan, index), shapeText(grad.strides, grad.rank));
+    invalid("{}: its strides {} let elements overlap; a result needs a place for each",
+            nameOf(plan, index, Of::Gradient), shapeText(grad.strides, grad.rank));
   }
   return isThere;
 }
@@ -225,14 +231,14 @@ void checkGradIsApart(const Plan& plan, size_t index, const rnn_tensor* args,
   for (size_t j = 0; j < kinds.size(); ++j) {
     const bool isSeen = j == index || (j > index && isMade(kinds[j]));
     if (!isSeen && footprintOf(grads[j], other) && !areApart(result, other)) {
-      invalid("gradient of {}: overlaps the gradient of {}; results need memory of their own",
-              nameOf(plan, index), nameOf(plan, j));
+      invalid("{}: overlaps the {}; results need memory of their own",
+              nameOf(plan, index, Of::Gradient), nameOf(plan, j, Of::Gradient));
     }
   }
   for (size_t j = 0; j < plan.argCount(); ++j) {
     if (footprintOf(args[j], other) && !areApart(result, other)) {
-      invalid("gradient of {}: overlaps {}; results need memory of their own", nameOf(plan, index),
-              nameOf(plan, j));
+      invalid("{}: overlaps {}; results need memory of their own",
+              nameOf(plan, index, Of::Gradient), nameOf(plan, j));
     }
   }
 }
@@ -249,7 +255,7 @@ void checkGrads(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grad
     Footprint footprint;
     if (checkGrad(plan, i, grads[i], footprint) &&
         std::ranges::any_of(own, [&](Memory m) { return !areApart(footprint, footprintOf(m)); })) {
-      invalid("gradient of {}: overlaps the workspace or the reserve", nameOf(plan, i));
+      invalid("{}: overlaps the workspace or the reserve", nameOf(plan, i, Of::Gradient));
     }
   }
   for (size_t i = 0; i < kinds.size(); ++i) {

@@ -1,6 +1,7 @@
 // Every argument of every function of rnn.h, and every member of rnn_plan_options and rnn_tensor,
 // wrong in each way: a status, and a text that names it. The header is read, so that nothing is
 // left out.
+#include "backward_cell.hpp"
 #include "harness.hpp"
 
 #include <gtest/gtest.h>
@@ -102,10 +103,37 @@ struct Calls : testing::Test {
     for (size_t i : {0, 2}) {
       single[i].shape[1] = 1;
     }
+    options.compute = RNN_F64;
+    options.training = RNN_TRAINING_L1;
+    EXPECT_EQ(rnn_plan_create(trained.module, &options, &training), RNN_OK);
+    options.compute = RNN_F32;
+    options.training = RNN_TRAINING_NONE;
+    size_t reserveBytes = 0;
+    rnn_plan_sizes(training, &workspaceBytes, &reserveBytes, nullptr);
+    backwardWorkspace = std::make_unique<Workspace>(workspaceBytes);
+    reserve = std::make_unique<Workspace>(reserveBytes);
+    EXPECT_EQ(rnn_plan_args(training, described), RNN_OK);
+    for (size_t i = 0; i < 7; ++i) { // x, a, s, h, y, h before and after
+      trainArgs.push_back(described[i]);
+      trainArgs.back().data = doubles[i];
+      grads.push_back(described[i]);
+      grads.back().data = doubles[7 + i];
+    }
   }
   ~Calls() override {
     rnn_plan_destroy(plan);
     rnn_plan_destroy(stream);
+    rnn_plan_destroy(training);
+  }
+  /// rnn_backward with an argument of them null.
+  rnn_status backward(int without) {
+    const bool has[] = {without != 0, without != 1, without != 2, without != 3, without != 4};
+    EXPECT_EQ(
+        rnn_forward(training, trainArgs.data(), backwardWorkspace->data, reserve->data, nullptr),
+        RNN_OK);
+    return rnn_backward(has[0] ? training : nullptr, has[1] ? trainArgs.data() : nullptr,
+                        has[2] ? grads.data() : nullptr, has[3] ? backwardWorkspace->data : nullptr,
+                        has[4] ? reserve->data : nullptr, nullptr);
   }
   std::string error() const { return rnn_error_text(module.context); }
 
@@ -117,6 +145,12 @@ struct Calls : testing::Test {
   std::unique_ptr<Workspace> workspace, state;
   alignas(64) float numbers[5][64] = {};
   std::vector<rnn_tensor> args, later, single;
+  const BackwardTable adjoint;
+  ModuleHandle trained{&adjoint.table};
+  rnn_plan* training = nullptr;
+  std::unique_ptr<Workspace> backwardWorkspace, reserve;
+  alignas(64) double doubles[14][64] = {};
+  std::vector<rnn_tensor> trainArgs, grads;
 };
 
 struct NullRow {
@@ -198,6 +232,12 @@ const std::vector<NullRow> nullRows = {
      [](Calls& c) {
        return rnn_forward(c.plan, c.args.data(), c.workspace->data, &someBytes, nullptr);
      }},
+    {"rnn_backward", 0, "plan", [](Calls& c) { return c.backward(0); }},
+    {"rnn_backward", 1, "args", [](Calls& c) { return c.backward(1); }},
+    {"rnn_backward", 2, "grads", [](Calls& c) { return c.backward(2); }},
+    {"rnn_backward", 3, "workspace", [](Calls& c) { return c.backward(3); }},
+    {"rnn_backward", 4, "reserve", [](Calls& c) { return c.backward(4); }},
+    {"rnn_backward", 5, nullptr, [](Calls& c) { return c.backward(5); }},
     {"rnn_state_init", 0, "plan",
      [](Calls& c) { return rnn_state_init(nullptr, c.state->data, c.args.data()); }},
     {"rnn_state_init", 1, "state",
@@ -408,6 +448,15 @@ const std::vector<OptionRow> optionRows = {
     {"device", "device: 77 is unknown",
      unknown<rnn_plan_options, rnn_device, &rnn_plan_options::device>},
     {"ordinal", "ordinal is -1; it cannot be negative", [](auto& o) { o.ordinal = -1; }},
+    {"training", "training: 77 is unknown",
+     unknown<rnn_plan_options, rnn_training, &rnn_plan_options::training>},
+    {"training", "training: a stream keeps nothing",
+     [](auto& o) {
+       o.training = RNN_TRAINING_L1;
+       o.streaming = 1;
+     }},
+    {"training", "training: module ema was built without gradients",
+     [](auto& o) { o.training = RNN_TRAINING_L1; }},
 };
 
 TEST_F(Calls, AnOptionThatIsWrongIsNamed) {
