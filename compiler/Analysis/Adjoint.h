@@ -11,6 +11,8 @@ constexpr llvm::StringLiteral kAdjointSuffix = ".adjoint";
 /// On the declarations of an adjoint: the rnn.of that says what they are to the cell's own.
 constexpr llvm::StringLiteral kOfAttr = "rnn.of";
 
+inline bool isAdjoint(rnn::CellOp cell) { return cell.getSymName().ends_with(kAdjointSuffix); }
+
 /// Whether what `decl` declares is to be summed over all steps: a part of a param's gradient.
 inline bool isSummed(mlir::Operation* decl) {
   auto of = decl->getAttrOfType<rnn::OfAttr>(kOfAttr);

@@ -226,6 +226,13 @@ void Hoisting::moveWithin(Value output, bool everywhere,
   }
 }
 
+/// Whether a value has an axis of free size that is no lane axis.
+static bool isWide(Value value, const LaneAxes& axes) {
+  return llvm::any_of(llvm::zip(dimsOf(value), axes.axesOf(value)), [](auto pair) {
+    return std::get<0>(pair).isFree() && std::get<1>(pair) < 0;
+  });
+}
+
 /// Outputs that their group cannot compute lane by lane.
 void Hoisting::moveOutputs() {
   LaneAxes axes(
@@ -260,10 +267,7 @@ void Hoisting::moveOutputs() {
     });
     // What runs over an axis that the states lack is computed behind them, from what does not.
     moveWithin(value, /*everywhere=*/false, [&](Operation* op) {
-      return group && !hasFreeBlock(*group) &&
-             llvm::any_of(
-                 llvm::zip(dimsOf(op->getResult(0)), axes.axesOf(op->getResult(0))),
-                 [](auto pair) { return std::get<0>(pair).isFree() && std::get<1>(pair) < 0; });
+      return group && !hasFreeBlock(*group) && isWide(op->getResult(0), axes);
     });
   }
 }
@@ -422,7 +426,12 @@ void Hoisting::listArrays() {
   auto isOfStep = [&](Value value) {
     return onState.contains(value) && !after.contains(value) && !newState.contains(value);
   };
-  SmallVector<Value> read; // truth values have no array: what they are made of has
+  LaneAxes axes(
+      cell, [&](Operation* op) { return op->getNumResults() && after.contains(op->getResult(0)); });
+  bool anyAxis = llvm::any_of(axes.groups(), hasFreeBlock);
+  // Truth values, and what runs over an axis that the states lack, have no array: what they are
+  // made of has.
+  SmallVector<Value> read;
   for (Operation& op : step)
     if (op.getNumResults() ? after.contains(op.getResult(0)) : outputs_.count(&op) > 0)
       llvm::append_range(read, op.getOperands());
@@ -430,7 +439,7 @@ void Hoisting::listArrays() {
     Value value = read.pop_back_val();
     if (!isOfStep(value) || arrays_.count(value))
       continue;
-    if (cast<ArrayType>(value.getType()).isBool())
+    if (cast<ArrayType>(value.getType()).isBool() || (!anyAxis && isWide(value, axes)))
       llvm::append_range(read, value.getDefiningOp()->getOperands());
     else
       need(value, Phase::After);

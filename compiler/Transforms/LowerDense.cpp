@@ -228,6 +228,10 @@ void DenseLowering::createSystem(Block& into) {
     add(output.to, &slots[3]);
   for (Array& array : temporaries)
     add(array, nullptr);
+  for (const auto& [seen, nests] : nestsOf) // loops over what no array has, as a sum of ones
+    for (auto [dim, place] : llvm::zip(dimsOf(seen.first), seen.second))
+      if (!place.isLane() && dim.isFree())
+        blockDim(dim);
   for (DimAttr dim : group.lanes)
     laneAxes.push_back(b.getStringAttr(dim.str()));
   for (DimAttr dim : blockDims) {

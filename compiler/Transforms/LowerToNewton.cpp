@@ -199,7 +199,7 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
       int64_t states = statesOf(group);
       bool isDense = states < 0 || states > unroll;
       std::optional<Coupling> coupling;
-      if (isDense || states > maxBlock)
+      if ((isDense || states > maxBlock) && !isAdjoint(cell)) // the cell's own says it
         coupling = couplingOf(group, states);
       if (isDense && failed(checkExplicit(cell, group, states)))
         return failure();
@@ -227,7 +227,8 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     if (!equations.stage) {
       if (failed(checkExplicit(equations.cell, group, -1)))
         return failure();
-      warnLoops(contraction);
+      if (!isAdjoint(equations.cell))
+        warnLoops(contraction);
     }
     return lowerDense(equations, group, axes, type, body);
   }

@@ -160,7 +160,7 @@ std::optional<std::string> Sequences::alone(const CallBuffers& whole, int64_t se
       copyRows(Of::Gradient, from, 0, to, first, steps);
       break;
     case RNN_ARG_INITIAL:
-      if (hasInitial || to.values.empty())
+      if (hasInitial)
         copyRows(Of::Gradient, from, 0, to, row, 1);
       break;
     case RNN_ARG_PARAM:
