@@ -109,7 +109,7 @@ TEST_F(LoadTest, RefusesWhatIsNoModule) {
       {half, "is cut short: 40000 bytes of"},
       {folder, "cannot read file data"},
       {NO_MODULE, "was not written by rnnc build: it has no symbol rnn_bundle"},
-      {OLD_MODULE, "was built for version 3 of the module interface, this runtime has 2"},
+      {OLD_MODULE, "was built for version 4 of the module interface, this runtime has 3"},
       {"", "argument `path` is empty"}};
   for (const auto& [path, why] : bad) {
     EXPECT_EQ(load(path.c_str()), RNN_INVALID_ARGUMENT) << path;
