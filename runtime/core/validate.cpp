@@ -173,9 +173,11 @@ private:
     if (!system.block_dims || !system.block_sizes || (system.temporaries && !system.temporary)) {
       fail("`block_dims`, `block_sizes` or `temporary` is null");
     }
-    if (system.carry || system.sums) {
-      fail("a dense system has neither a carry nor sums, this one has {} numbers",
-           system.carry + system.sums);
+    if (system.carry) {
+      fail("a dense system has no carry, this one has {} numbers", system.carry);
+    }
+    if (system.sums) {
+      fail("a dense system has no sums, this one has {}", system.sums);
     }
     for (uint32_t a = 0; a < system.block_rank; ++a) {
       dim(system.block_dims[a], system.block_sizes[a], "a block dim");

@@ -48,6 +48,8 @@ TEST(Dense, TableErrors) {
   const std::string where = "module Dense, system dense: ";
   EXPECT_EQ(denseError([](DenseTable& t) { t.system.carry = 1; }),
             where + "a dense system has no carry, this one has 1 numbers");
+  EXPECT_EQ(denseError([](DenseTable& t) { t.system.sums = 1; }),
+            where + "a dense system has no sums, this one has 1");
   EXPECT_EQ(denseError([](DenseTable& t) { t.system.block_sizes = nullptr; }),
             where + "`block_dims`, `block_sizes` or `temporary` is null");
   EXPECT_EQ(denseError([](DenseTable& t) { t.temporaries[0].dim[0] = 1; }),
