@@ -84,10 +84,10 @@ Json Checker::json() const {
 
 void Checker::prove(const check::Subject& subject) {
   Progress progress("checking " + source.cellName());
-  for (auto proof : {check::checkRules, check::checkDerivatives, check::checkCarries,
-                     check::checkProducts, check::checkStructure, check::checkOracle,
-                     check::checkSchedules, check::checkStreaming, check::checkSegments,
-                     check::checkGradients})
+  for (auto proof :
+       {check::checkRules, check::checkDerivatives, check::checkCarries, check::checkProducts,
+        check::checkStructure, check::checkOracle, check::checkSchedules, check::checkStreaming,
+        check::checkSegments, check::checkGradients})
     for (check::Row& row : proof(subject))
       rows.push_back(std::move(row));
 }
