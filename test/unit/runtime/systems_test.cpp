@@ -11,10 +11,10 @@ class TwoSystems : public testing::TestWithParam<bool> {
 protected:
   TwoSystems()
       : ema(cellNamed("ema")), sum(cellNamed("cumulative_sum")),
-        tensors{{"x", RNN_ROLE_INPUT, 1, dims, sizes, 0, 0, 0, nullptr},
-                {"p", RNN_ROLE_PARAM, 1, dims, sizes, 0, 0, 0, nullptr},
-                {"s", RNN_ROLE_STATE, 2, dims, sizes, .5, 0, 0, nullptr},
-                {"y", RNN_ROLE_OUTPUT, 1, dims, sizes, 0, 0, 0, nullptr}} {
+        tensors{{"x", RNN_ROLE_INPUT, 1, dims, sizes, 0, 0, 0, nullptr, RNN_RELATION_NONE, 0, 0},
+                {"p", RNN_ROLE_PARAM, 1, dims, sizes, 0, 0, 0, nullptr, RNN_RELATION_NONE, 0, 0},
+                {"s", RNN_ROLE_STATE, 2, dims, sizes, .5, 0, 0, nullptr, RNN_RELATION_NONE, 0, 0},
+                {"y", RNN_ROLE_OUTPUT, 1, dims, sizes, 0, 0, 0, nullptr, RNN_RELATION_NONE, 0, 0}} {
     systems[0] = ema.system;
     systems[1] = sum.system;
     ema.states[0] = slot(2, 0);
