@@ -5,6 +5,7 @@
 #include "handles.h"
 #include "oracle.h"
 #include "probe.h"
+#include "variants.h"
 
 #include "core/elements.hpp"
 
@@ -191,24 +192,9 @@ Row compareWithDifferences(rnn_context* context, const Subject& subject) {
   return row;
 }
 
-struct Variant {
-  rnn_vector vector;
-  rnn_tiles tiles;
-  const char* name;
-};
-constexpr Variant kVariants[] = {
-    {RNN_VECTOR_LANES, RNN_TILES_SEQUENCE, "lanes in the vector, tiles in sequence"},
-    {RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE, "chunks in the vector, tiles in sequence"},
-    {RNN_VECTOR_LANES, RNN_TILES_PARALLEL, "lanes in the vector, tiles in parallel"},
-    {RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL, "chunks in the vector, tiles in parallel"},
-};
-
 constexpr int64_t kTimes[] = {1, 2, 17, 257}, kLanes[] = {1, 3, 67}, kChunks[] = {3, 16, 0}; // 0: T
 constexpr int64_t kQuickTimes[] = {2, 257}, kQuickLanes[] = {3, 67}, kQuickChunks[] = {16};
 
-struct Shapes {
-  llvm::ArrayRef<int64_t> times, lanes, chunks;
-};
 const Shapes kShapes{kTimes, kLanes, kChunks};
 const Shapes kQuickShapes{kQuickTimes, kQuickLanes, kQuickChunks};
 

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "handles.h"
 #include "probe.h"
+#include "variants.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -25,22 +26,6 @@ constexpr int64_t kQuickChunks[] = {3, 16, 0};
 constexpr int64_t kLargeTimes[] = {1, 17, 257};
 constexpr int64_t kLargeLanes[] = {1, 17};
 constexpr int64_t kLargeChunks[] = {3, 16};
-
-struct Shapes {
-  llvm::ArrayRef<int64_t> times, lanes, chunks;
-};
-
-struct Variant {
-  rnn_vector vector;
-  rnn_tiles tiles;
-  const char* name;
-};
-constexpr Variant kVariants[] = {
-    {RNN_VECTOR_LANES, RNN_TILES_SEQUENCE, "lanes in the vector, tiles in sequence"},
-    {RNN_VECTOR_CHUNKS, RNN_TILES_SEQUENCE, "chunks in the vector, tiles in sequence"},
-    {RNN_VECTOR_LANES, RNN_TILES_PARALLEL, "lanes in the vector, tiles in parallel"},
-    {RNN_VECTOR_CHUNKS, RNN_TILES_PARALLEL, "chunks in the vector, tiles in parallel"},
-};
 
 struct Outcome {
   int64_t solves = 0;
