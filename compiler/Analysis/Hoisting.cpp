@@ -11,6 +11,8 @@
 
 #include "llvm/ADT/SetOperations.h"
 
+#include <optional>
+
 using namespace mlir;
 using namespace rnnc;
 using namespace rnnc::rnn;
@@ -226,6 +228,12 @@ void Hoisting::moveWithin(Value output, bool everywhere,
   }
 }
 
+/// Without what is behind the solve.
+LaneAxes Hoisting::axesOfStep() const {
+  return LaneAxes(
+      cell, [&](Operation* op) { return op->getNumResults() && after.contains(op->getResult(0)); });
+}
+
 /// Whether a value has an axis of free size that is no lane axis.
 static bool isWide(Value value, const LaneAxes& axes) {
   return llvm::any_of(llvm::zip(dimsOf(value), axes.axesOf(value)), [](auto pair) {
@@ -235,8 +243,7 @@ static bool isWide(Value value, const LaneAxes& axes) {
 
 /// Outputs that their group cannot compute lane by lane.
 void Hoisting::moveOutputs() {
-  LaneAxes axes(
-      cell, [&](Operation* op) { return op->getNumResults() && after.contains(op->getResult(0)); });
+  LaneAxes axes = axesOfStep();
   auto groupOf = [&](OutputOp output) -> const StateGroup* {
     for (const StateGroup& group : axes.groups())
       if (llvm::is_contained(group.outputs, output))
@@ -426,20 +433,21 @@ void Hoisting::listArrays() {
   auto isOfStep = [&](Value value) {
     return onState.contains(value) && !after.contains(value) && !newState.contains(value);
   };
-  LaneAxes axes(
-      cell, [&](Operation* op) { return op->getNumResults() && after.contains(op->getResult(0)); });
-  bool anyAxis = llvm::any_of(axes.groups(), hasFreeBlock);
   // Truth values, and what runs over an axis that the states lack, have no array: what they are
   // made of has.
   SmallVector<Value> read;
   for (Operation& op : step)
     if (op.getNumResults() ? after.contains(op.getResult(0)) : outputs_.count(&op) > 0)
       llvm::append_range(read, op.getOperands());
+  std::optional<LaneAxes> axes; // most cells need none
+  if (llvm::any_of(read, isOfStep))
+    axes = axesOfStep();
+  bool anyAxis = axes && llvm::any_of(axes->groups(), hasFreeBlock);
   while (!read.empty()) {
     Value value = read.pop_back_val();
     if (!isOfStep(value) || arrays_.count(value))
       continue;
-    if (cast<ArrayType>(value.getType()).isBool() || (!anyAxis && isWide(value, axes)))
+    if (cast<ArrayType>(value.getType()).isBool() || (!anyAxis && isWide(value, *axes)))
       llvm::append_range(read, value.getDefiningOp()->getOperands());
     else
       need(value, Phase::After);

@@ -55,6 +55,7 @@ public:
 private:
   void classify();
   void moveContractionsBehind();
+  LaneAxes axesOfStep() const;
   void moveOutputs();
   void moveWithin(mlir::Value output, bool everywhere,
                   llvm::function_ref<bool(mlir::Operation*)> moves);
