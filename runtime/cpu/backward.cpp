@@ -137,7 +137,7 @@ SumPlace placeOf(const Plan& plan, const rnn_slot& slot, uint32_t of) {
 // Lane by lane, in their order.
 template <class F>
 void addRow(const SystemPlan& system, int64_t row, const SumPlace& place, const F* sums, F* to) {
-  const int64_t width = system.chunksInVectors() ? 1 : system.laneWidth;
+  const int64_t width = groupWidth(system);
   for (int64_t group = 0; group < system.groups; ++group) {
     const GroupLanes lanes = system.lanesOf(group);
     const int64_t columns = system.chunksInVectors() ? 1 : lanes.kernel.width;
