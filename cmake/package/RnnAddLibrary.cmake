@@ -1,13 +1,15 @@
 # add_rnn_library(NAME FILE... [CELL name] [COMPUTE f32|f64] [ARCH name...] [DIMS d=256...] [CONSTS tau=0.1...]
-#                 [DEPENDS file...])
+#                 [DEPENDS file...]
+#                 [GRADIENTS])
 #
 # A library NAME of cells, and beside it a header FILE.h for each, which programs that link NAME include.
 # A FILE is one of
 #   cell.rnn  compiled by rnnc when the project is built. CELL chooses one of several in it, ARCH what it is
-#             compiled for, DIMS and CONSTS fix sizes and constants of it; DEPENDS names what it imports
+#             compiled for, DIMS and CONSTS fix sizes and constants of it; DEPENDS names what it imports; with
+#             GRADIENTS it can be trained (rnn_backward)
 #   cell.o    written by `rnnc build` before, with cell.h in the same folder; needs no compiler
 function(add_rnn_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "CELL;COMPUTE" "ARCH;DIMS;CONSTS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 A "GRADIENTS" "CELL;COMPUTE" "ARCH;DIMS;CONSTS;DEPENDS")
   if(NOT A_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "add_rnn_library(${name}): no file is given")
   endif()
@@ -28,6 +30,9 @@ function(add_rnn_library name)
   foreach(const ${A_CONSTS})
     list(APPEND options --const ${const})
   endforeach()
+  if(A_GRADIENTS)
+    list(APPEND options --gradients)
+  endif()
 
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.rnn)
   set(folders "")

@@ -382,7 +382,9 @@ rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
 void addAdjoint(Plan& plan, const rnn_plan_options& options) {
   const std::shared_ptr<const Module>& module = plan.module->adjoint;
   if (!module) {
-    fail(RNN_UNSUPPORTED, "training: module {} was built without gradients", plan.table().cell);
+    fail(RNN_UNSUPPORTED,
+         "training: module {} was built without gradients (rnnc build --gradients)",
+         plan.table().cell);
   }
   plan.adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
   plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));

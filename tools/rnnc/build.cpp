@@ -108,6 +108,10 @@ int StageBuilder::chooseTarget() {
 }
 
 int StageBuilder::checkTarget() {
+  bool hasGradients = isModule(stage) || stage == Stage::Newton || stage == Stage::Header;
+  if (options.gradients && !hasGradients)
+    return console.error("--gradients: this stage has no gradients",
+                         ".so, .o, .h and .mlir have, and --emit newton", kUsage);
   if (isModule(stage) || stage == Stage::Header)
     return modules.check();
   if (options.arch.find(',') != std::string::npos)
@@ -197,6 +201,8 @@ int StageBuilder::run() {
     return status;
   if (int status = source.load())
     return status;
+  if (options.gradients)
+    source.takeGradients();
   if (!options.dumpDir.empty())
     if (int status = dump())
       return status;

@@ -285,6 +285,11 @@ static inline rnn_status {0}_forward(const rnn_plan* plan, const {0}_args* args,
                                      void* reserve, void* stream) {{
   return rnn_forward(plan, (const rnn_tensor*)args, workspace, reserve, stream);
 }}
+/* `grads`: the derivative of the loss by each of `args`. */
+static inline rnn_status {0}_backward(const rnn_plan* plan, const {0}_args* args, const {0}_args* grads,
+                                      void* workspace, const void* reserve, void* stream) {{
+  return rnn_backward(plan, (const rnn_tensor*)args, (const rnn_tensor*)grads, workspace, reserve, stream);
+}}
 static inline rnn_status {0}_state_init(const rnn_plan* plan, void* state, const {0}_args* args) {{
   return rnn_state_init(plan, state, (const rnn_tensor*)args);
 }}

@@ -38,6 +38,7 @@ std::string rnnc::tool::manifestText(const Options& options, const rnn_module_ta
   for (uint32_t i = 0; i < table.tensors; ++i)
     if (table.tensor[i].role <= RNN_ROLE_OUTPUT) // the rest is the cell's own
       json["tensors"].push_back(describe(table.tensor[i]));
+  json["gradients"] = table.adjoint != nullptr;
   json["targets"] = targets;
   std::set<int32_t> architectures;
   for (uint32_t i = 0; cuda && i < cuda->units; ++i)

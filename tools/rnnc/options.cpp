@@ -281,6 +281,9 @@ void Verbs::addBuild(CLI::App& app) {
          "x86-64-v2, x86-64-v3 or x86-64-v4 (this machine's); sm_80, sm_90, ... (sm_90); of "
          ".so and .o a list (all of the first; sm_80,sm_90,sm_100,sm_120)")
       ->type_name("NAME");
+  app.add_flag(
+      "--gradients", o.gradients,
+      "With the cell of the gradients, for rnn_backward; of .so and .o, and --emit newton");
   choice<MathKind, MathKind>(
       app, "--math", o.math, {{"polynomial", MathKind::Polynomial}, {"special", MathKind::Special}},
       "cuda: functions by polynomials, or by the special-function unit (f32)");

@@ -67,6 +67,7 @@ struct Options {
   std::string emit, output, dumpDir;
   std::string target; ///< cpu or cuda; empty: by the stage and the architecture
   std::string arch;
+  bool gradients = false; ///< build: with the cell of the gradients
   MathKind math = MathKind::Polynomial;
   Staging staging = Staging::Auto;
 

@@ -4,6 +4,7 @@
 #include "check/place.h"
 #include "cuda/session.hpp"
 
+#include "Analysis/Adjoint.h"
 #include "Newton/Newton.h"
 #include "Target/Cpu/Jit.h"
 
@@ -137,8 +138,12 @@ int Source::loadMlir() {
 /// Leaves only the chosen cell in the module: what is wrong with another one is of no concern.
 int Source::chooseCell() {
   std::vector<mlir::Operation*> cells;
+  std::vector<newton::CellOp> adjoints; // they go with their cells
   for (mlir::Operation& op : *original->getBody())
-    if (llvm::isa<rnn::CellOp, newton::CellOp>(op))
+    if (auto solved = llvm::dyn_cast<newton::CellOp>(op);
+        solved && solved.getSymName().ends_with(kAdjointSuffix))
+      adjoints.push_back(solved);
+    else if (llvm::isa<rnn::CellOp, newton::CellOp>(op))
       cells.push_back(&op);
   // Nobody has to choose between a file's own cell and those that it imports.
   auto isImported = [&](mlir::Operation* op) {
@@ -174,6 +179,9 @@ int Source::chooseCell() {
     other->erase();
   rnnCell = llvm::dyn_cast<rnn::CellOp>(chosen);
   name = mlir::SymbolTable::getSymbolName(chosen).str();
+  for (newton::CellOp adjoint : adjoints)
+    if (adjoint.getSymName() != (name + kAdjointSuffix).str())
+      adjoint.erase();
   return checkDims(chosen);
 }
 

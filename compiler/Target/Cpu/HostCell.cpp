@@ -382,10 +382,9 @@ Expected<CellChoice> rnnc::chooseCell(ModuleOp module, StringRef name, StringRef
                                  "the module has no cell '" + name + "'");
 }
 
-/// With its adjoint, where the module has it. `makeJit` null: nobody runs the cell.
-static Expected<std::unique_ptr<CompiledCell>>
-makeCell(const CellChoice& choice, ModuleOp newton,
-         llvm::function_ref<Expected<std::unique_ptr<Jit>>()> makeJit) {
+Expected<std::unique_ptr<HostCell>>
+rnnc::makeCell(const CellChoice& choice, ModuleOp newton,
+               llvm::function_ref<Expected<std::unique_ptr<Jit>>()> makeJit) {
   auto make = [&](newton::CellOp cell) -> Expected<std::unique_ptr<HostCell>> {
     if (!makeJit)
       return std::make_unique<HostCell>(cell, choice.target, nullptr);

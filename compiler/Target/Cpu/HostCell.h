@@ -26,12 +26,21 @@ struct CellChoice {
 llvm::Expected<CellChoice> chooseCell(mlir::ModuleOp module, llvm::StringRef name,
                                       llvm::StringRef arch);
 
+class HostCell;
+
+/// With its adjoint, where the module has it. `makeJit` null: nobody runs the cell here.
+llvm::Expected<std::unique_ptr<HostCell>>
+makeCell(const CellChoice& choice, mlir::ModuleOp module,
+         llvm::function_ref<llvm::Expected<std::unique_ptr<Jit>>()> makeJit);
+
 class HostCell : public CompiledCell {
 public:
   /// Without a Jit its kernels do nothing: for plans that nobody runs, and for files.
   HostCell(newton::CellOp cell, CpuTarget target, std::unique_ptr<Jit> jit);
   /// Its table's adjoint, from now on.
   void setAdjoint(std::unique_ptr<HostCell> cell);
+  /// Null where there is none.
+  const HostCell* adjointCell() const { return adjoint.get(); }
 
   const rnn_module_table* table() const override { return &module; }
   double compileSeconds() const override;

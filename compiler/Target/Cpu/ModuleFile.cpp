@@ -28,6 +28,9 @@ private:
   Error addKernels(const HostCell& host, const CpuTarget& target, const std::string& prefix);
   Constant* kernel(const HostCell& host, const std::string& prefix, uint32_t system,
                    uint32_t kernel, bool jacobian);
+  /// The table of the cell, whose kernels have names that begin so.
+  Expected<Constant*> addTable(const HostCell& host, const CpuTarget& target,
+                               const std::string& prefix, Constant* cuda);
 
   llvm::StringRef cell;
   const ModuleFileOptions& options;
@@ -80,19 +83,34 @@ Constant* ModuleFile::kernel(const HostCell& host, const std::string& prefix, ui
   return function;
 }
 
+Expected<Constant*> ModuleFile::addTable(const HostCell& host, const CpuTarget& target,
+                                         const std::string& prefix, Constant* cuda) {
+  if (Error error = addKernels(host, target, prefix))
+    return error;
+  Constant* adjoint = nullptr;
+  if (const HostCell* gradients = host.adjointCell()) {
+    auto table = addTable(*gradients, target, prefix + ".adjoint", nullptr);
+    if (!table)
+      return table.takeError();
+    adjoint = *table;
+  }
+  return image.table(*host.table(), cuda, adjoint,
+                     [&](uint32_t system, uint32_t number, bool jacobian) {
+                       return kernel(host, prefix, system, number, jacobian);
+                     });
+}
+
 Error ModuleFile::add(const ModuleVariant& variant) {
   auto choice = chooseCell(variant.newton, cell, variant.target);
   if (!choice)
     return choice.takeError();
-  HostCell host(choice->cell, choice->target, nullptr);
-  std::string prefix = ("rnn." + cell + "." + variant.target).str();
-  if (Error error = addKernels(host, choice->target, prefix))
-    return error;
-  Constant* table =
-      image.table(*host.table(), cuda, [&](uint32_t system, uint32_t number, bool jacobian) {
-        return kernel(host, prefix, system, number, jacobian);
-      });
-  variants.push_back({variant.target, table});
+  auto host = makeCell(*choice, variant.newton, {});
+  if (!host)
+    return host.takeError();
+  auto table = addTable(**host, choice->target, ("rnn." + cell + "." + variant.target).str(), cuda);
+  if (!table)
+    return table.takeError();
+  variants.push_back({variant.target, *table});
   return Error::success();
 }
 

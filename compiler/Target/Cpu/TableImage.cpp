@@ -173,7 +173,8 @@ Constant* TableImage::cuda(const rnn_cuda_desc& cuda) {
   });
 }
 
-Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, KernelOf kernels) {
+Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, Constant* adjoint,
+                            KernelOf kernels) {
   return array(&table, 1, [&](const rnn_module_table& t, Fields& f) {
     f.values(t.abi_version, t.size, t.tensors, t.systems, t.stages);
     f.values(t.solve.has_tolerance, t.solve.tolerance, t.solve.max_sweeps, t.solve.chunk);
@@ -195,6 +196,7 @@ Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, Kerne
                           systems(stage.map, stage.map ? 1 : 0, t.systems + number, kernels));
               }));
     f.pointer(t.cuda, cuda);
+    f.pointer(t.adjoint, adjoint);
   });
 }
 

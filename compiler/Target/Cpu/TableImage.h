@@ -20,8 +20,10 @@ public:
   using KernelOf =
       llvm::function_ref<llvm::Constant*(uint32_t system, uint32_t kernel, bool jacobian)>;
 
-  /// `cuda`: what cuda() made, once for all tables; null where there is none.
-  llvm::Constant* table(const rnn_module_table& table, llvm::Constant* cuda, KernelOf kernels);
+  /// `cuda`: what cuda() made, once for all tables; `adjoint`: what this made of the table's
+  /// adjoint. Null where there is none.
+  llvm::Constant* table(const rnn_module_table& table, llvm::Constant* cuda,
+                        llvm::Constant* adjoint, KernelOf kernels);
   struct Variant {
     std::string target;
     llvm::Constant* table;

@@ -158,6 +158,7 @@ struct PlanOptions {
   bool streaming = false;
   std::span<const int64_t> segments; ///< offsets of a packed batch
   bool reversed = false, reset = false;
+  rnn_training training = RNN_TRAINING_NONE;
   rnn_plan_options others{}; ///< everything that has no place above
 
   rnn_plan_options get() const {
@@ -172,6 +173,7 @@ struct PlanOptions {
     options.streaming = streaming;
     options.reversed = reversed;
     options.reset = reset;
+    options.training = training;
     if (!segments.empty()) {
       options.segments = static_cast<int64_t>(segments.size()) - 1;
       options.segment_offsets = segments.data();
@@ -215,6 +217,8 @@ public:
   rnn_plan* get() const { return plan_.get(); }
 
   Memory workspace() const { return Memory(sizes().workspace); }
+  /// Of a plan with training: what forward leaves for backward.
+  Memory reserve() const { return Memory(sizes().reserve); }
   State state() const { return State(sizes().state); }
   rnn_plan_info info() const {
     rnn_plan_info info{};
@@ -233,6 +237,22 @@ public:
   Result<void> forward(std::span<const rnn_tensor> args, Memory& workspace) const {
     return call(args, [&] {
       return rnn_forward(get(), args.data(), workspace.data(), nullptr, nullptr);
+    });
+  }
+  /// Of a plan with training.
+  Result<void> forward(std::span<const rnn_tensor> args, Memory& workspace, Memory& reserve) const {
+    return call(args, [&] {
+      return rnn_forward(get(), args.data(), workspace.data(), reserve.data(), nullptr);
+    });
+  }
+  /// `grads`: as many as `args`, the derivative of the loss by each (a mask's place is not looked at).
+  Result<void> backward(std::span<const rnn_tensor> args, std::span<const rnn_tensor> grads,
+                        Memory& workspace, const Memory& reserve) const {
+    if (grads.size() != args_) {
+      return wrongCount(grads.size());
+    }
+    return call(args, [&] {
+      return rnn_backward(get(), args.data(), grads.data(), workspace.data(), reserve.data(), nullptr);
     });
   }
   Result<void> begin(State& state, std::span<const rnn_tensor> args) const {
@@ -277,20 +297,23 @@ public:
 private:
   friend class Module;
   struct Sizes {
-    size_t workspace = 0, state = 0;
+    size_t workspace = 0, reserve = 0, state = 0;
   };
   Plan(detail::ContextHandle context, rnn_plan* plan, size_t args)
       : context_(std::move(context)), plan_(plan), args_(args) {}
   Sizes sizes() const {
     Sizes sizes;
-    rnn_plan_sizes(get(), &sizes.workspace, nullptr, &sizes.state);
+    rnn_plan_sizes(get(), &sizes.workspace, &sizes.reserve, &sizes.state);
     return sizes;
+  }
+  Result<void> wrongCount(size_t given) const {
+    return {RNN_INVALID_ARGUMENT, "a call takes " + std::to_string(args_) + " arrays, and " +
+                                      std::to_string(given) + " are given"};
   }
   template <class Function>
   Result<void> call(std::span<const rnn_tensor> args, Function&& function) const {
     if (args.size() != args_) {
-      return {RNN_INVALID_ARGUMENT, "a call takes " + std::to_string(args_) + " arrays, and " +
-                                        std::to_string(args.size()) + " are given"};
+      return wrongCount(args.size());
     }
     return detail::done(context_, function());
   }

@@ -25,6 +25,7 @@ struct Case {
   const char* cell;
   const char* compute;
   const char* library;
+  bool gradients;
 };
 constexpr Case kCases[] = {
 #include "module_files.inc"

@@ -30,6 +30,7 @@ struct Case {
   const char* cell;
   const char* compute;
   const char* library;
+  bool gradients;
   rnn_dtype type() const { return compute == std::string("f64") ? RNN_F64 : RNN_F32; }
 };
 constexpr Case kCases[] = {
@@ -74,6 +75,7 @@ protected:
     LowerOptions options;
     options.compute = GetParam().compute;
     options.fma = llvm::cantFail(cpuTarget(target)).fma;
+    options.gradients = bundle->variant[0].table->adjoint != nullptr;
     if (!lowerToSolve(*newton, options))
       return nullptr;
     return llvm::cantFail(compileForHost(*newton, GetParam().cell, target));
@@ -117,17 +119,27 @@ TEST_P(ModuleTest, TablesAreTheCompilersOwn) {
   }
 }
 
+void expectAllKernels(const rnn_module_table& table) {
+  EXPECT_FALSE(table.resolve);
+  for (uint32_t s = 0; s < table.systems; ++s)
+    for (uint32_t k = 0; k < table.system[s].kernels; ++k) {
+      EXPECT_TRUE(table.system[s].kernel[k].shoot);
+      EXPECT_TRUE(table.system[s].kernel[k].shoot_jacobian ||
+                  !(table.system[s].carry || table.system[s].diagonal));
+    }
+  for (uint32_t s = 0; s < table.stages; ++s)
+    for (uint32_t k = 0; table.stage[s].map && k < table.stage[s].map->kernels; ++k)
+      EXPECT_TRUE(table.stage[s].map->kernel[k].shoot);
+}
+
 // Which kernels a plan can ask for: all of them are there.
 TEST_P(ModuleTest, NoKernelIsMissing) {
   for (uint32_t i = 0; i < bundle->variants; ++i) {
     const rnn_module_table& table = *bundle->variant[i].table;
-    EXPECT_FALSE(table.resolve);
-    for (uint32_t s = 0; s < table.systems; ++s)
-      for (uint32_t k = 0; k < table.system[s].kernels; ++k) {
-        EXPECT_TRUE(table.system[s].kernel[k].shoot);
-        EXPECT_TRUE(table.system[s].kernel[k].shoot_jacobian ||
-                    !(table.system[s].carry || table.system[s].diagonal));
-      }
+    expectAllKernels(table);
+    EXPECT_EQ(table.adjoint != nullptr, GetParam().gradients);
+    if (table.adjoint)
+      expectAllKernels(*table.adjoint);
   }
 }
 
@@ -147,9 +159,21 @@ TEST_P(ModuleTest, ComputesTheSameBits) {
       auto failed = expected.run(runtime.get(), options);
       options.dim = result.options(GetParam().type()).dim;
       EXPECT_EQ(result.run(runtime.get(), options), failed);
-      if (!failed)
-        EXPECT_EQ(firstDifference(expected, result, file.table()[0], GetParam().type()),
-                  std::nullopt);
+      if (failed)
+        continue;
+      EXPECT_EQ(firstDifference(expected, result, *file.table(), GetParam().type()), std::nullopt);
+      if (!file.table()->adjoint)
+        continue;
+      expected.drawGradients(3);
+      result.drawGradients(3);
+      options.dim = expected.options(GetParam().type()).dim;
+      EXPECT_EQ(expected.runBackward(runtime.get(), options), std::nullopt);
+      options.dim = result.options(GetParam().type()).dim;
+      EXPECT_EQ(result.runBackward(runtime.get(), options), std::nullopt);
+      double apart = 0;
+      EXPECT_EQ(firstGradientDifference(expected, result, *file.table(), GetParam().type(), apart),
+                std::nullopt);
+      EXPECT_EQ(apart, 0); // one schedule has one order
     }
   }
 }

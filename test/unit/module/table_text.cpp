@@ -45,6 +45,7 @@ void Writer::write(const rnn_system_desc& s) {
   write("input", list(s.input_slots, s.inputs));
   write("param", list(s.param_slots, s.params));
   write("output", list(s.output_slots, s.outputs));
+  write("sum", list(s.sum_slots, s.sums));
   line("  carry {} linear {} constant {} diagonal {} implicit {}", s.carry, s.linear, s.constant,
        s.diagonal, s.implicit);
   for (const rnn_carry_place& place : list(s.carry_place, s.carry_places))
@@ -68,9 +69,10 @@ void Writer::write(const rnn_module_table& t) {
   line("solve {} {} {} {}", t.solve.has_tolerance, t.solve.tolerance, t.solve.max_sweeps,
        t.solve.chunk);
   for (const rnn_tensor_desc& tensor : list(t.tensor, t.tensors))
-    line("tensor {} {} {} {} {} {} {} {}", tensor.name, int(tensor.role),
+    line("tensor {} {} {} {} {} {} {} {} {} {} {}", tensor.name, int(tensor.role),
          list(tensor.dims, tensor.rank), list(tensor.sizes, tensor.rank), tensor.fill,
-         tensor.hidden, tensor.start, orNone(tensor.holds));
+         tensor.hidden, tensor.start, orNone(tensor.holds), int(tensor.relation), tensor.of,
+         tensor.back);
   for (const rnn_system_desc& system : list(t.system, t.systems))
     write(system);
   for (const rnn_stage& stage : list(t.stage, t.stages)) {
@@ -79,6 +81,10 @@ void Writer::write(const rnn_module_table& t) {
       write(*stage.product);
     if (stage.map)
       write(*stage.map);
+  }
+  if (t.adjoint) {
+    line("adjoint");
+    write(*t.adjoint);
   }
 }
 

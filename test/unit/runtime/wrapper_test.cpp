@@ -1,6 +1,7 @@
 // rnn.hpp: what rnn.h does, without a handle to free.
 #include "rnn/rnn.hpp"
 
+#include "backward_cell.hpp"
 #include "harness.hpp"
 
 #include <gtest/gtest.h>
@@ -82,6 +83,37 @@ TEST_F(Wrapper, PackedBatches) {
       .value();
   EXPECT_EQ(finals[0], h[0]);
   EXPECT_EQ(finals[4], h[2]); // the segment's first place is its last step
+}
+
+// h[t] = a h[t-1] + x[t]: of the sum of h[1] and h[2].
+TEST_F(Wrapper, Gradients) {
+  const BackwardTable cell;
+  const rnn::Module module = context.module(cell.table).value();
+  const rnn::Plan plan =
+      module.plan({.time = 2, .dims = {{"d", 1}}, .compute = RNN_F64, .training = RNN_TRAINING_L1})
+          .value();
+  rnn::Memory workspace = plan.workspace(), reserve = plan.reserve();
+  const double a = .5, s = 3;
+  std::vector<double> in = {1, 2}, ones = {1, 1}, dx(2), da(1), ds(1);
+  std::vector<rnn_tensor> args = plan.args(), grads = plan.args();
+  const size_t x = module.arg(RNN_ARG_INPUT, "x").value();
+  const size_t pa = module.arg(RNN_ARG_PARAM, "a").value();
+  const size_t ps = module.arg(RNN_ARG_PARAM, "s").value();
+  const size_t h = module.arg(RNN_ARG_SEQUENCE, "h").value();
+  args[x].data = in.data();
+  args[pa].data = const_cast<double*>(&a);
+  args[ps].data = const_cast<double*>(&s);
+  grads[h].data = ones.data();
+  grads[x].data = dx.data();
+  grads[pa].data = da.data();
+  grads[ps].data = ds.data();
+  plan.forward(args, workspace, reserve).value();
+  plan.backward(args, grads, workspace, reserve).value();
+  EXPECT_EQ(dx, (std::vector<double>{1 + a, 1}));
+  EXPECT_EQ(da[0], s * (1 + a) + (a * s + in[0]));
+  EXPECT_EQ(ds[0], a * (1 + a));
+  EXPECT_EQ(plan.backward(args, {}, workspace, reserve).error(),
+            "a call takes " + std::to_string(args.size()) + " arrays, and 0 are given");
 }
 
 TEST_F(Wrapper, ErrorsAreToldOrThrown) {
