@@ -4,6 +4,7 @@
 #include "core/carry_form.hpp"
 #include "core/elements.hpp"
 #include "core/status.hpp"
+#include "core/training.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
 #include "cpu/stream.hpp"
@@ -54,8 +55,15 @@ void checkOptions(const rnn_plan_options& o) {
     fail(RNN_UNSUPPORTED, "reversed: a stream goes on behind what it has seen, so its time cannot "
                           "run backwards");
   }
-  if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_L1) {
+  if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_L3) {
     invalid("training: {} is unknown", static_cast<int>(o.training));
+  }
+  if (o.checkpoint < 0) {
+    invalid("checkpoint is {}; it cannot be negative (0: chosen for you)", o.checkpoint);
+  }
+  if (o.checkpoint > 0 && o.training < RNN_TRAINING_L2) {
+    invalid("checkpoint is {}, but only training L2 and L3 keep the states of some steps alone",
+            o.checkpoint);
   }
   if (o.training && o.streaming) {
     fail(RNN_UNSUPPORTED, "training: a stream keeps nothing of the steps behind it, so it has no "
@@ -172,6 +180,7 @@ ScheduleRequest makeRequest(const SystemPlan& system, const Plan& plan, int64_t 
   r.chunk = options->chunk;
   r.chunks = options->chunks;
   r.chunkHint = plan.table().solve.chunk;
+  r.inWindows = plan.inWindows;
   if (desc.carry == 0 && plan.table().systems > 1) {
     // Among systems that can be cut into chunks one that cannot runs sequentially, and says so
     // nowhere else: what was asked of the others does not concern it.
@@ -325,6 +334,9 @@ void describe(Plan& plan) {
   info.tolerance = plan.tolerance;
   info.seconds_sequential = system.secondsSequential;
   info.seconds_parallel = system.secondsParallel;
+  info.training = plan.training;
+  info.checkpoint = plan.checkpoint;
+  info.window = plan.window;
 }
 
 // Room for what each group of lanes sums over its steps.
@@ -364,10 +376,16 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
     }
   }
   plan->arena = plan->module->context->arena(options.threads);
-  plan->workspaceBytes = cpu::workspaceBytes(*plan);
-  plan->reserveBytes = cpu::reserveBytes(*plan);
-  describe(*plan);
   return plan;
+}
+
+void takeSizes(Plan& plan) {
+  plan.workspaceBytes = cpu::workspaceBytes(plan);
+  plan.reserveBytes = cpu::reserveBytes(plan);
+  if (plan.adjoint) {
+    plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
+  }
+  describe(plan);
 }
 
 // The same shapes and the same schedule, backwards.
@@ -376,6 +394,7 @@ rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
   options.tolerance = plan.tolerance;
   options.max_sweeps = plan.maxSweeps;
   options.training = RNN_TRAINING_NONE;
+  options.checkpoint = 0;
   return options;
 }
 
@@ -386,8 +405,9 @@ void addAdjoint(Plan& plan, const rnn_plan_options& options) {
          "training: module {} was built without gradients (rnnc build --gradients)",
          plan.table().cell);
   }
-  plan.adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
-  plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
+  std::shared_ptr<Plan> adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
+  takeWindows(plan, *adjoint, options);
+  plan.adjoint = std::move(adjoint);
 }
 
 // The step of a streaming plan: the same cell and shape, whatever the schedule was to be.
@@ -408,6 +428,7 @@ std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
   auto plan = std::make_shared<Plan>();
   plan->cell = cell;
   plan->training = options.training;
+  plan->inWindows = cell ? cell->inWindows : hasWindows(options);
   plan->module = std::move(module);
   plan->isStep = isStep;
   plan->batch = options.batch;
@@ -431,8 +452,10 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
   if (options.training) {
     addAdjoint(*plan, options);
   }
+  takeSizes(*plan);
   if (options.streaming) {
     std::shared_ptr<Plan> step = makeOne(std::move(module), stepOptions(options), true, nullptr);
+    takeSizes(*step);
     step->stream = plan->stream = layoutStream(*plan);
     plan->step = std::move(step);
     plan->stateBytes = cpu::stateBytes(*plan);

@@ -17,6 +17,10 @@ namespace cuda {
 struct DevicePlan;
 }
 
+/// What is summed over steps adds up as many at a time at most, counted from step 0 on: about as
+/// many as in a chunk. A call in windows that are multiples of it adds in the same order.
+constexpr int64_t sumSteps = 256;
+
 struct Kernel {
   uint32_t width = 0;
   rnn_shoot_fn shoot = nullptr;
@@ -126,6 +130,16 @@ struct Plan {
   bool reversed = false; ///< times are in the order of the computation, from the arrays' last place
   bool reset = false;    ///< calls take a mask
   rnn_training training = RNN_TRAINING_NONE;
+  /// Of training: the states of every so many steps are kept. 0: all of them.
+  int64_t checkpoint = 0;
+  /// A call goes through time in windows of so many steps, where not every sequence of its own has
+  /// room for all steps; 0: all at once. Those of a cell and of its adjoint are the same, from
+  /// either end of time.
+  int64_t window = 0;
+  /// Steps in front of a window for which there is room, too; and of those how many the next
+  /// window reads.
+  int64_t lead = 0, carried = 0;
+  bool inWindows = false; ///< there will be a window
   rnn_dtype compute = RNN_F32;
   double tolerance = 0;
   int64_t maxSweeps = 0;
@@ -155,6 +169,16 @@ struct Plan {
 
   const rnn_module_table& table() const { return *module->table; }
   int64_t sequences() const { return segments.packed ? segments.count() : batch; }
+  /// Steps that a sequence of the workspace's or the reserve's has room for.
+  int64_t keptSteps() const { return window > 0 ? window + lead : time; }
+  /// Numbers of a tensor, at one step of one batch element.
+  int64_t elementsOf(uint32_t tensor) const {
+    int64_t elements = 1; // bindDims has seen that they can be counted
+    for (int64_t size : tensorSizes[tensor]) {
+      elements *= size;
+    }
+    return elements;
+  }
   int64_t longest() const { return segments.packed ? segments.longest() : time; }
   /// Steps of a lane of a system; a map's lanes go through all segments.
   int64_t stepsOf(const SystemPlan& system, int64_t lane) const {

@@ -155,7 +155,8 @@ void lanesInVectors(const ScheduleRequest& r, const CostModel& model, rnn_tiles 
 std::optional<ScheduleChoice> bestParallel(const ScheduleRequest& r, const CostModel& model) {
   Cheapest cheapest;
   for (rnn_tiles tiles : {RNN_TILES_SEQUENCE, RNN_TILES_PARALLEL}) {
-    if (r.tiles != RNN_TILES_AUTO && r.tiles != tiles) {
+    if ((r.tiles != RNN_TILES_AUTO && r.tiles != tiles) ||
+        (r.inWindows && tiles == RNN_TILES_PARALLEL)) {
       continue;
     }
     if (r.vector != RNN_VECTOR_LANES) {

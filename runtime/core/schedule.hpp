@@ -33,7 +33,8 @@ struct ScheduleRequest {
   rnn_vector vector = RNN_VECTOR_AUTO;
   rnn_tiles tiles = RNN_TILES_AUTO;
   int64_t chunk = 0, chunks = 0;
-  int64_t chunkHint = 0; ///< steps a chunk, should the choice be parallel
+  bool inWindows = false; ///< time is solved a window after the other: no tiles in parallel
+  int64_t chunkHint = 0;  ///< steps a chunk, should the choice be parallel
 };
 
 /// `groups` vectors of `width` lanes, from lane `firstLane` on.

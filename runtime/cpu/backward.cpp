@@ -1,42 +1,57 @@
 // rnn_backward: the call of a plan's adjoint, from the arrays of the cell's own call.
 #include "core/elements.hpp"
 #include "cpu/forward.hpp"
-#include "cpu/workspace.hpp"
+#include "cpu/training.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace rnnc::runtime::cpu {
 namespace {
 
-// [workspace of the adjoint][the cell's tensors][args of the adjoint][gradients of params]
+// [workspace of the adjoint][what forward left, or what it takes to have it again][args of the
+// adjoint][args of the cell][gradients of params]
 template <class F>
 struct BackwardRoom {
   Workspace<F> workspace;
-  Sequences<F> sequences; ///< of the cell, in the reserve
-  rnn_tensor* args;       ///< of the adjoint
-  F** sums;               ///< [tensors of the cell] of params: row-major, without holes
+  std::optional<Sequences<F>> saved; ///< of the cell, in the reserve
+  std::optional<Training<F>> again;  ///< or this
+  rnn_tensor* args;                  ///< of the adjoint
+  rnn_tensor* cellArgs;
+  F** sums; ///< [tensors of the cell] of params: row-major, without holes
 
-  BackwardRoom(const Plan& plan, Carver& carver, Carver& saved)
-      : workspace(*plan.adjoint, carver, carver), sequences(plan, carver, saved),
-        args(carver.take<rnn_tensor>(int64_t(plan.adjoint->argCount()))),
-        sums(carver.take<F*>(plan.table().tensors)) {
+  BackwardRoom(const Plan& plan, Carver& carver, Carver& reserve)
+      : workspace(*plan.adjoint, carver, carver) {
+    if (Training<F>::keepsAll(plan)) {
+      saved.emplace(plan, carver, reserve);
+    } else {
+      again.emplace(plan, carver, reserve);
+    }
+    args = carver.take<rnn_tensor>(int64_t(plan.adjoint->argCount()));
+    cellArgs = carver.take<rnn_tensor>(int64_t(plan.argCount()));
+    sums = carver.take<F*>(plan.table().tensors);
     for (uint32_t i = 0; i < plan.table().tensors; ++i) {
       const bool isParam = plan.table().tensor[i].role == RNN_ROLE_PARAM;
-      F* room = carver.take<F>(isParam ? elementsOf(plan, i) : 0);
+      F* room = carver.take<F>(isParam ? plan.elementsOf(i) : 0);
       if (sums) {
         sums[i] = isParam ? room : nullptr;
       }
     }
   }
-
-  static int64_t elementsOf(const Plan& plan, uint32_t tensor) {
-    int64_t elements = 1;
-    for (int64_t size : plan.tensorSizes[tensor]) {
-      elements = checkedProduct(elements, size, "a gradient");
-    }
-    return elements;
-  }
 };
+
+// What solving again may write: nothing of the caller's. Its states are read where it has them all.
+void bindCellArgs(const Plan& plan, const rnn_tensor* args, rnn_tensor* to) {
+  std::copy_n(args, plan.argCount(), to);
+  const bool isSolved = hasAllStates(plan, args);
+  for (size_t i = 0; i < plan.module->args.size(); ++i) {
+    const rnn_arg_desc& arg = plan.module->args[i];
+    const bool isState = plan.table().tensor[arg.tensor].role == RNN_ROLE_STATE;
+    if (arg.kind == RNN_ARG_FINAL || (arg.kind == RNN_ARG_SEQUENCE && !(isState && isSolved))) {
+      to[i].data = nullptr;
+    }
+  }
+}
 
 // Arrays of the cell's and of its caller's stand as the caller has them; those of the workspace
 // have their time in the order of the computation.
@@ -175,7 +190,7 @@ template <class F>
 void giveParams(const Plan& plan, const rnn_tensor* grads, const BackwardRoom<F>& room) {
   for (uint32_t i = 0; i < plan.table().tensors; ++i) {
     if (room.sums[i]) {
-      std::fill_n(room.sums[i], BackwardRoom<F>::elementsOf(plan, i), F(0));
+      std::fill_n(room.sums[i], plan.elementsOf(i), F(0));
     }
   }
   for (const SystemPlan& system : plan.adjoint->systems) {
@@ -213,21 +228,60 @@ size_t bytesOf(const Plan& plan) {
 }
 
 template <class F>
-rnn_status backwardAs(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads, void* base,
-                      const void* reserve) {
-  const Plan& adjoint = *plan.adjoint;
-  Carver carver(base), saved(const_cast<void*>(reserve)); // it is only read
-  BackwardRoom<F> room(plan, carver, saved);
-  const rnn_tensor* tensors = room.sequences.bind(args);
+Call beginAdjoint(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads,
+                  const rnn_tensor* tensors, BackwardRoom<F>& room) {
   bindArgs(plan, args, grads, tensors, room.args);
-  clearOthers(plan, grads);
-  Call call = room.workspace.call(adjoint, room.args, nullptr);
+  Call call = room.workspace.call(*plan.adjoint, room.args, nullptr);
   call.cell = {&plan, args, tensors};
   call.reset.behind = 1;
   prepare(call, room.workspace);
-  solve(call, room.workspace);
+  beginSolve(call, room.workspace);
+  return call;
+}
+
+// Window by window from the end of time: first what forward had there, then the adjoint.
+template <class F>
+void solveAgain(const Plan& plan, const rnn_tensor* grads, BackwardRoom<F>& room) {
+  Training<F>& again = *room.again;
+  Workspace<F>& workspace = room.workspace;
+  Call cell = again.workspace.call(plan, room.cellArgs, nullptr);
+  prepare(cell, again.workspace);
+  if (plan.training == RNN_TRAINING_L3 && plan.window > 0 && !hasAllStates(plan, room.cellArgs)) {
+    again.forward(cell);
+  }
+  beginSolve(cell, again.workspace);
+  Call call = beginAdjoint(plan, room.cellArgs, grads, cell.tensors, room);
+  const int64_t window = plan.window > 0 ? plan.window : plan.time;
+  call.end = 0;
+  do {
+    call.begin = call.end;
+    call.end = std::min(call.begin + window, plan.time);
+    again.again(cell, plan.time - call.end, plan.time - call.begin);
+    bindArgs(plan, room.cellArgs, grads, cell.tensors, room.args);
+    call.tensors = workspace.sequences.bind(room.args, call.begin);
+    solveSteps(call, workspace, true);
+    workspace.sequences.advance(call.begin, call.end);
+  } while (call.end < plan.time);
+  endSolve(call, workspace);
+}
+
+template <class F>
+rnn_status backwardAs(const Plan& plan, const rnn_tensor* args, const rnn_tensor* grads, void* base,
+                      const void* reserve) {
+  Carver carver(base), saved(const_cast<void*>(reserve)); // it is only read
+  BackwardRoom<F> room(plan, carver, saved);
+  clearOthers(plan, grads);
+  if (room.again) {
+    bindCellArgs(plan, args, room.cellArgs);
+    solveAgain(plan, grads, room);
+  } else {
+    const rnn_tensor* tensors = room.saved->bind(args, 0);
+    Call call = beginAdjoint(plan, args, grads, tensors, room);
+    solveSteps(call, room.workspace, true);
+    endSolve(call, room.workspace);
+  }
   giveParams(plan, grads, room);
-  return statusOf(adjoint, *room.workspace.header);
+  return statusOf(*plan.adjoint, *room.workspace.header);
 }
 
 } // namespace

@@ -63,9 +63,16 @@ struct Call {
   Progress progress;
   const Stream* stream; ///< null: a whole sequence
   ResetMask reset;
-  void* sums =
-      nullptr; ///< numbers of the compute type: what systems and maps sum, as plans place it
+  /// Numbers of the compute type: what systems and maps sum, as plans place it.
+  void* sums = nullptr;
+  /// The steps that run now, of those of the whole call. Systems that begin later than at step 0 go
+  /// on from the states at the step before, where `tensors` have them.
+  int64_t begin = 0, end = 0;
   CellCall cell = {};
+
+  /// Of a stage in that phase.
+  int64_t beginOf(rnn_phase phase) const { return phase == RNN_PHASE_CALL ? 0 : begin; }
+  int64_t endOf(rnn_phase phase) const { return phase == RNN_PHASE_CALL ? 1 : end; }
 
   template <class F>
   History<F> history(uint32_t tensor) const {

@@ -224,6 +224,24 @@ F* Columns<F>::streamed(uint32_t state) const {
 }
 
 template <class F>
+void Columns<F>::startState(F* state) {
+  call_->begin > 0 ? stateBefore(call_->begin, state) : initialState(state);
+}
+
+// The states' own rows, of the step before.
+template <class F>
+void Columns<F>::stateBefore(int64_t time, F* state) {
+  for (uint32_t i = 0; i < desc_.states; ++i) {
+    const Sequence& of = results_[i];
+    const int64_t size = elementSize(of.dtype);
+    for (int64_t j = 0; j < width_; ++j) {
+      const int64_t at = of.offset[j] + (time - 1) * of.timeStride;
+      state[i * width_ + j] = loadElement<F>(of.data + at * size, of.dtype);
+    }
+  }
+}
+
+template <class F>
 void Columns<F>::initialState(F* state) {
   for (uint32_t i = 0; i < desc_.states; ++i) {
     F* to = state + i * width_;
@@ -526,12 +544,13 @@ void Columns<F>::noteUnsolved(const int64_t* flags, int64_t row, int64_t first, 
 template <class F>
 void Columns<F>::walk(int64_t time, int64_t steps, F* state, int64_t& nonfinite, Unsolved& unsolved,
                       F* total) {
-  constexpr int64_t mostSummed = 256; // so that a sum has about as many terms as in chunks
-  const int64_t longest = desc_.sums > 0 ? mostSummed : steps;
+  const int64_t longest = desc_.sums > 0 ? sumSteps : steps;
   const int64_t piece = staged_ ? std::min(rows_, longest) : longest;
-  for (int64_t done = 0; done < steps; done += piece) {
-    const int64_t count = std::min(piece, steps - done);
-    frameLanes(time + done);
+  int64_t count = 0;
+  for (const int64_t end = time + steps; time < end; time += count) {
+    const int64_t left = desc_.sums > 0 ? piece - time % piece : piece;
+    count = std::min(left, end - time);
+    frameLanes(time);
     load(0, count);
     std::memcpy(pieceStart_, state, sizeof(F) * desc_.states * width_);
     shoot(0, count, state, nullptr, finite_, unsolved_, sums_);

@@ -39,8 +39,8 @@ public:
   /// ended become copies, too.
   void narrow(int64_t valid, F* state);
 
-  /// [states][width]
-  void initialState(F* state);
+  /// [states][width] Before the call's `begin`.
+  void startState(F* state);
   /// Columns `first`, ..., valid() - 1. Of an adjoint's, what is owed to params goes to `total`.
   void finalState(const F* state, int64_t first, F* total);
 
@@ -115,6 +115,8 @@ private:
   void bindBehind(const rnn_slot& slot, Sequence& input);
   void bindParams(const Call& call);
   void loadColumns(const rnn_tensor& tensor, F* to) const;
+  void initialState(F* state);
+  void stateBefore(int64_t time, F* state);
   void ownStart(uint32_t state, F* to);
   int64_t columnTime(int64_t row, int64_t column) const;
   /// The same on the arrays' axis.

@@ -4,6 +4,7 @@
 #include "cpu/map.hpp"
 #include "cpu/product.hpp"
 #include "cpu/threads.hpp"
+#include "cpu/training.hpp"
 #include "cpu/workspace.hpp"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ void solveGroup(const Call& call, const SystemPlan& system, int64_t group, void*
   Carver carver(slice);
   GroupSolver<F> solver(system, carver);
   solver.bind(call, group);
-  solver.initialState(solver.state());
-  solver.solve(0, solver.state(), tally);
+  solver.startState(solver.state());
+  solver.solve(call.begin, solver.state(), tally);
 }
 
 // The groups of all systems whose tiles are solved in sequence, in one loop.
@@ -160,12 +161,14 @@ template <class F>
 Call Workspace<F>::call(const Plan& plan, const rnn_tensor* args, const Stream* stream) {
   return {plan,
           args,
-          sequences.bind(args),
+          sequences.bind(args, 0),
           packed,
           Progress(header->progress),
           stream,
           resetMask(plan, args),
-          sums};
+          sums,
+          0,
+          plan.time};
 }
 
 template <class F>
@@ -189,30 +192,46 @@ void prepare(const Call& call, const Workspace<F>& workspace) {
 }
 
 template <class F>
-void solve(Call& call, Workspace<F>& workspace) {
-  const Plan& plan = call.plan;
-  const int concurrency = plan.arena->max_concurrency();
+void beginSolve(Call& call, Workspace<F>& workspace) {
   workspace.header->magic = 0;
-  std::fill_n(workspace.sums, plan.sumNumbers, F(0));
-  call.progress.begin(totalSteps(plan));
+  std::fill_n(workspace.sums, call.plan.sumNumbers, F(0));
+  call.progress.begin(totalSteps(call.plan));
+  std::uninitialized_fill_n(workspace.threads.tallies, call.plan.arena->max_concurrency(), Tally{});
+}
+
+template <class F>
+void solveSteps(const Call& call, Workspace<F>& workspace, bool systems) {
   runStages<F>(call, workspace, RNN_PHASE_BEFORE);
-  std::uninitialized_fill_n(workspace.threads.tallies, concurrency, Tally{});
-  solveOneByOne<F>(call, workspace.threads);
-  for (const SystemPlan& system : plan.systems) {
-    if (!isOneByOne(system)) {
+  if (systems) {
+    solveOneByOne<F>(call, workspace.threads);
+  }
+  for (const SystemPlan& system : call.plan.systems) {
+    if (systems && !isOneByOne(system)) {
       Carver carver(workspace.shared);
       TilesInParallel<F>(system, carver).solve(call, workspace.threads);
     }
   }
   runStages<F>(call, workspace, RNN_PHASE_AFTER);
-  workspace.sequences.copyToCaller(call.args);
+  workspace.sequences.copyToCaller(call.args, call.begin, call.end);
+}
+
+template <class F>
+void endSolve(Call& call, Workspace<F>& workspace) {
+  const Plan& plan = call.plan;
   Tally total;
-  for (int slot = 0; slot < concurrency; ++slot) {
+  for (int slot = 0; slot < plan.arena->max_concurrency(); ++slot) {
     total.add(workspace.threads.tallies[slot]);
   }
   call.progress.end();
   workspace.header->report = inArrays(plan, total.report());
   workspace.header->magic = ReportHeader::magicValue;
+}
+
+template <class F>
+void solve(Call& call, Workspace<F>& workspace) {
+  beginSolve(call, workspace);
+  solveSteps(call, workspace, true);
+  endSolve(call, workspace);
 }
 
 rnn_status statusOf(const Plan& plan, const ReportHeader& header) {
@@ -239,7 +258,7 @@ struct Bytes {
 template <class F>
 Bytes bytesOf(const Plan& plan) {
   Carver carver(nullptr), saved(nullptr);
-  Workspace<F>(plan, carver, plan.training ? saved : carver);
+  Training<F>(plan, carver, saved);
   return {static_cast<size_t>(carver.used()), static_cast<size_t>(saved.used())};
 }
 
@@ -250,11 +269,11 @@ Bytes bytesOf(const Plan& plan) {
 template <class F>
 rnn_status forwardAs(const Plan& plan, const rnn_tensor* args, void* base, void* reserve) {
   Carver carver(base), saved(reserve);
-  Workspace<F> workspace(plan, carver, plan.training ? saved : carver);
-  Call call = workspace.call(plan, args, nullptr);
-  prepare(call, workspace);
-  solve(call, workspace);
-  return statusOf(plan, *workspace.header);
+  Training<F> training(plan, carver, saved);
+  Call call = training.workspace.call(plan, args, nullptr);
+  prepare(call, training.workspace);
+  training.forward(call);
+  return statusOf(plan, *training.workspace.header);
 }
 
 } // namespace
@@ -265,6 +284,12 @@ template void prepare(const Call&, const Workspace<float>&);
 template void prepare(const Call&, const Workspace<double>&);
 template void solve(Call&, Workspace<float>&);
 template void solve(Call&, Workspace<double>&);
+template void beginSolve(Call&, Workspace<float>&);
+template void beginSolve(Call&, Workspace<double>&);
+template void solveSteps(const Call&, Workspace<float>&, bool);
+template void solveSteps(const Call&, Workspace<double>&, bool);
+template void endSolve(Call&, Workspace<float>&);
+template void endSolve(Call&, Workspace<double>&);
 
 size_t workspaceBytes(const Plan& plan) { return bytesOf(plan).workspace; }
 size_t reserveBytes(const Plan& plan) { return bytesOf(plan).reserve; }

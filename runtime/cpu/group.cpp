@@ -1,6 +1,7 @@
 #include "cpu/group.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace rnnc::runtime::cpu {
 namespace {
@@ -16,8 +17,9 @@ int64_t laneRows(const SystemPlan& system, int64_t time, int64_t elementSize) {
   const rnn_system_desc& desc = *system.desc;
   const int64_t row =
       (int64_t(desc.inputs) + desc.states + desc.outputs) * system.laneWidth * elementSize;
-  return std::clamp<int64_t>(stageBytes / std::max<int64_t>(row, 1), 16,
-                             std::max<int64_t>(time, 16));
+  // What is summed a piece at a time has pieces of one size.
+  const int64_t rows = std::bit_floor(uint64_t(stageBytes / std::max<int64_t>(row, 1)));
+  return std::clamp<int64_t>(rows, 16, std::max<int64_t>(time, 16));
 }
 
 int64_t chunkRows(const SystemPlan& system) {
@@ -102,12 +104,12 @@ void GroupSolver<F>::addAloneSums() {
 }
 
 template <class F>
-void GroupSolver<F>::initialState(F* state) {
+void GroupSolver<F>::startState(F* state) {
   if (!system_.chunksInVectors()) {
-    lanes_.initialState(state);
+    lanes_.startState(state);
     return;
   }
-  lanes_.initialState(aloneState_);
+  lanes_.startState(aloneState_);
   fromAlone(state);
 }
 
@@ -158,11 +160,12 @@ template <class F>
 void GroupSolver<F>::solve(int64_t time, F* state, Tally& tally) {
   WalkPolicy policy;
   prediction_ = {};
-  while (endLanes(time, state) > 0) {
+  while (endLanes(time, state) > 0 && time < call_->end) {
     if (lanes_.restartsAt(time)) {
       restart(time, state);
     }
-    const int64_t end = lanes_.nextRestart(time, lanes_.stepsOf(lanes_.valid() - 1));
+    const int64_t last = std::min(lanes_.stepsOf(lanes_.valid() - 1), call_->end);
+    const int64_t end = lanes_.nextRestart(time, last);
     solveWindow(time, end, policy, state, tally);
     time = end;
   }
@@ -173,8 +176,10 @@ void GroupSolver<F>::solveWindow(int64_t time, int64_t end, WalkPolicy& policy, 
                                  Tally& tally) {
   constexpr int64_t piece = 65536; // long enough that a call more costs nothing
   const int64_t each = system_.parallel ? system_.tileSteps : piece;
-  for (; time < end; time += each) {
-    const int64_t steps = std::min(each, end - time);
+  int64_t steps = 0;
+  for (; time < end; time += steps) {
+    // Tiles end where they would without windows.
+    steps = std::min(each - time % each, end - time);
     if (system_.parallel) {
       solveNext(time, steps, policy, state, tally);
     } else {

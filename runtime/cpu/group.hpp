@@ -65,14 +65,14 @@ public:
   int64_t lanes() const { return lanes_.valid(); }
   int64_t width() const { return system_.chunksInVectors() ? 1 : lanes_.width(); }
 
-  /// States are [states][width()].
-  void initialState(F* state);
+  /// States are [states][width()]. Before the call's `begin`.
+  void startState(F* state);
   /// Of the lanes from `first` on.
   void finalState(const F* state, int64_t first = 0);
 
-  /// From `state` before step `time` to the end of every lane, as the schedule says but with tiles
-  /// in sequence, each from the exact end of the one before; and the final states. `state` is used
-  /// up.
+  /// From `state` before step `time` to the call's `end`, as the schedule says but with tiles in
+  /// sequence, each from the exact end of the one before; and the final states of lanes that end.
+  /// `state` is used up.
   void solve(int64_t time, F* state, Tally& tally);
 
   /// Solves one tile of the schedule; `state` in and out. `carry` ([carry][width()]): where not

@@ -4,19 +4,19 @@
 #include "cpu/threads.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace rnnc::runtime::cpu {
 namespace {
 
-constexpr int64_t maxBlockSteps = 256;
 constexpr int64_t blockBytes = 1 << 20;
 
-// Steps that a thread takes at once: their staged rows stay in the cache.
+// Steps that a thread takes at once: their staged rows stay in the cache. A power of two.
 template <class F>
 int64_t blockSteps(const SystemPlan& map) {
   const int64_t numbers = int64_t(map.desc->inputs) + map.desc->outputs + 1;
-  return std::clamp<int64_t>(blockBytes / (numbers * map.laneWidth * int64_t(sizeof(F))), 1,
-                             maxBlockSteps);
+  const int64_t steps = blockBytes / (numbers * map.laneWidth * int64_t(sizeof(F)));
+  return int64_t(std::bit_floor(uint64_t(std::clamp<int64_t>(steps, 1, sumSteps))));
 }
 
 bool wantsNothing(const Call& call, const SystemPlan& map) {
@@ -44,7 +44,7 @@ template <class F>
 void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, bool isPacked, char* slices,
                  int64_t bytesEach) {
   const SystemPlan& map = stage.map;
-  const int64_t time = timeOf(call.plan, stage.phase);
+  const int64_t begin = call.beginOf(stage.phase), time = call.endOf(stage.phase) - begin;
   if (wantsNothing(call, map)) {
     return;
   }
@@ -54,7 +54,7 @@ void Map<F>::run(const Call& call, const StagePlan& stage, F* packed, bool isPac
   const int64_t each = blockSteps<F>(map), blocks = (time + each - 1) / each;
   auto runBlock = [&](Columns<F>& columns, int64_t block, F* total) {
     const int64_t first = block * each, steps = std::min(each, time - first);
-    columns.frameLanes(first);
+    columns.frameLanes(begin + first);
     columns.load(0, steps);
     columns.map(0, steps, total);
     columns.store(0, steps);

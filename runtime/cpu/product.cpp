@@ -80,7 +80,7 @@ class Runner {
 public:
   Runner(const Call& call, const StagePlan& stage)
       : call_(call), product_(stage.product), kernel_(productKernels().of<F>()),
-        time_(timeOf(call.plan, stage.phase)),
+        begin_(call.beginOf(stage.phase)), time_(call.endOf(stage.phase) - begin_),
         rows_(batchOf(call.plan, stage.phase) * time_ * stage.product.rows),
         sequence_(call, stage.product.desc->sequence),
         before_(static_cast<F>(call.plan.table().tensor[stage.product.desc->sequence].fill)),
@@ -112,16 +112,18 @@ private:
   void startTile(const ProductPart& part, int64_t head, int64_t column, F* tile) const;
   void storeTile(const Array& result, int64_t head, int64_t row, int64_t rows,
                  const ColumnOffsets& columns, bool isContiguous, const F* tile) const;
+  int64_t timeAt(int64_t step) const { return begin_ + step % time_; }
   // A row is a batch element, a step, and an index along the sequence's own axis.
   int64_t rowOffset(const Array& array, int64_t row, int64_t ownStride, int64_t back) const {
     const int64_t own = row % product_.rows, step = row / product_.rows;
-    return step / time_ * array.batch + (step % time_ - back) * array.time + own * ownStride;
+    return step / time_ * array.batch + (timeAt(step) - back) * array.time + own * ownStride;
   }
 
   const Call& call_;
   const ProductPlan& product_;
   const ProductKernel<F>& kernel_;
-  int64_t time_, rows_;
+  int64_t begin_, time_; ///< the first step, and how many
+  int64_t rows_;
   Array sequence_;
   F before_;           ///< what the sequence was before its first step
   History<F> history_; ///< of a stream: what it was before the call
@@ -206,20 +208,21 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         }
         continue;
       }
-      const int64_t step = row / product_.rows, behind = step % time_ + ahead_;
+      const int64_t step = row / product_.rows, behind = timeAt(step) + ahead_;
       if (!sequence_.data) { // of an adjoint: nobody gave it
         packBefore(to + i);
         continue;
       }
-      if (ahead_ > 0 && (behind >= time_ || call_.beginsWithin(step / time_, behind, ahead_))) {
+      if (ahead_ > 0 &&
+          (behind >= call_.plan.time || call_.beginsWithin(step / time_, behind, ahead_))) {
         packBehind(head, row, to + i);
         continue;
       }
-      if (back > 0 && call_.beginsWithin(step / time_, step % time_, back)) {
+      if (back > 0 && call_.beginsWithin(step / time_, timeAt(step), back)) {
         packBefore(to + i);
         continue;
       }
-      if (step % time_ < back) {
+      if (timeAt(step) < back) {
         packEarlier(head, row, to + i);
         continue;
       }
@@ -252,7 +255,7 @@ void Runner<F>::packEarlier(int64_t head, int64_t row, F* to) const {
   Array kept;
   kept.dims = history_.strides;
   const int64_t own = row % product_.rows, step = row / product_.rows;
-  const F* from = history_.at(step % time_ - product_.desc->back) +
+  const F* from = history_.at(timeAt(step) - product_.desc->back) +
                   step / time_ * history_.steps * history_.elements + headOffset(kept, head) +
                   (product_.hasRow ? own * history_.strides[product_.sequenceRow] : 0);
   const int64_t stride = history_.strides[product_.sequenceContracted];
@@ -284,7 +287,7 @@ void Runner<F>::packBehind(int64_t head, int64_t row, F* to) const {
   const rnn_tensor_desc& desc = cell.plan->table().tensor[of];
   const int arg = cell.plan->module->tensorArgs[of].initial;
   const int64_t step = row / product_.rows;
-  const Call::Start start = call_.startBehind(step / time_, step % time_);
+  const Call::Start start = call_.startBehind(step / time_, timeAt(step));
   if (arg >= 0 && cell.args[arg].data && !start.isAnew) {
     const rnn_tensor& initial = cell.args[arg];
     packFrom(initial, start.sequence * initial.strides[0], initial.strides + 1, head, row, to);

@@ -4,6 +4,7 @@
 #include "cpu/threads.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rnnc::runtime::cpu {
 namespace {
@@ -93,14 +94,9 @@ Sequences<F>::Sequences(const Plan& plan, Carver& carver, Carver& kept) : plan_(
       continue;
     }
     const char* name = plan.table().tensor[i].name;
-    int64_t elements = 1;
-    if (isSequence(plan, i)) {
-      elements = checkedProduct(plan.batch, plan.time, name);
-    }
-    for (int64_t size : plan.tensorSizes[i]) {
-      elements = checkedProduct(elements, size, name);
-    }
-    F* room = kept.take<F>(elements);
+    const int64_t rows =
+        isSequence(plan, i) ? checkedProduct(plan.batch, plan.keptSteps(), name) : 1;
+    F* room = kept.take<F>(checkedProduct(rows, plan.elementsOf(i), name));
     if (kept_) {
       kept_[i] = room;
     }
@@ -108,7 +104,7 @@ Sequences<F>::Sequences(const Plan& plan, Carver& carver, Carver& kept) : plan_(
 }
 
 template <class F>
-const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args) {
+const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args, int64_t begin) {
   for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
     rnn_tensor& tensor = tensors_[i];
     tensor = {};
@@ -124,7 +120,7 @@ const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args) {
     tensor.rank = 0;
     if (isSequence(plan_, i)) {
       tensor.shape[tensor.rank++] = plan_.batch;
-      tensor.shape[tensor.rank++] = plan_.time;
+      tensor.shape[tensor.rank++] = plan_.keptSteps();
     }
     for (int64_t size : plan_.tensorSizes[i]) {
       tensor.shape[tensor.rank++] = size;
@@ -134,25 +130,46 @@ const rnn_tensor* Sequences<F>::bind(const rnn_tensor* args) {
       tensor.strides[a] = stride;
       stride *= tensor.shape[a];
     }
+    if (plan_.window > 0 && isSequence(plan_, i)) {
+      // Where step 0 would be. Nobody goes there: an address, and no pointer into the array.
+      const int64_t bytes = (plan_.lead - begin) * tensor.strides[1] * int64_t(sizeof(F));
+      tensor.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor.data) + bytes);
+    }
   }
   return tensors_;
 }
 
 template <class F>
-void Sequences<F>::copyToCaller(const rnn_tensor* args) {
+void Sequences<F>::advance(int64_t begin, int64_t end) {
+  if (plan_.window == 0) {
+    return;
+  }
+  const int64_t first = plan_.lead - plan_.carried, steps = plan_.keptSteps();
+  for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
+    if (!kept_[i] || !isSequence(plan_, i)) {
+      continue;
+    }
+    const int64_t row = plan_.elementsOf(i);
+    for (int64_t batch = 0; batch < plan_.batch; ++batch) {
+      F* of = kept_[i] + batch * steps * row;
+      std::memmove(of + first * row, of + (first + end - begin) * row,
+                   plan_.carried * row * sizeof(F));
+    }
+  }
+}
+
+template <class F>
+void Sequences<F>::copyToCaller(const rnn_tensor* args, int64_t begin, int64_t end) {
   for (uint32_t i = 0; i < plan_.table().tensors; ++i) {
     const int arg = plan_.module->tensorArgs[i].sequence;
-    if (!plan_.kept[i] || arg < 0 || !args[arg].data || tensors_[i].data != kept_[i]) {
+    if (!plan_.kept[i] || arg < 0 || !args[arg].data || args[arg].dtype == dtypeOf<F>) {
       continue;
     }
     const rnn_tensor &from = tensors_[i], to = inOrder(plan_, args[arg]);
-    int64_t elements = 1;
-    for (int64_t size : plan_.tensorSizes[i]) {
-      elements *= size;
-    }
-    parallelFor(*plan_.arena, elements ? plan_.batch * plan_.time : 0, [&](int64_t item, int) {
-      const int64_t time = item % plan_.time;
-      copyStep(plan_, i, item / plan_.time, from, time, to, time);
+    const int64_t steps = end - begin, items = plan_.elementsOf(i) ? plan_.batch * steps : 0;
+    parallelFor(*plan_.arena, items, [&](int64_t item, int) {
+      const int64_t time = begin + item % steps;
+      copyStep(plan_, i, item / steps, from, time, to, time);
     });
   }
 }

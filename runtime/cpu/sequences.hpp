@@ -29,9 +29,13 @@ public:
   Sequences(const Plan& plan, Carver& carver, Carver& kept);
 
   /// The caller's tensors where they will do, the workspace's elsewhere; [tensors of the table].
-  const rnn_tensor* bind(const rnn_tensor* args);
+  /// Of a plan with windows for the one that begins at step `begin`: steps are counted as in the
+  /// caller's, and reach from plan.lead before it to its end.
+  const rnn_tensor* bind(const rnn_tensor* args, int64_t begin);
+  /// What the window behind `begin`..`end` reads of it moves to where that one looks for it.
+  void advance(int64_t begin, int64_t end);
   /// States that went to the workspace although the caller wants them, of another type.
-  void copyToCaller(const rnn_tensor* args);
+  void copyToCaller(const rnn_tensor* args, int64_t begin, int64_t end);
   /// Null where the workspace has no room for it.
   F* kept(uint32_t tensor) const { return kept_[tensor]; }
 

@@ -94,7 +94,7 @@ void beginAs(const Plan& plan, const rnn_tensor* args, void* base) {
       Carver slice(state.workspace.threads.slice(slot));
       GroupSolver<F> solver(system, slice);
       solver.bind(call, group);
-      solver.initialState(solver.state());
+      solver.startState(solver.state());
       solver.finalState(solver.state());
     });
   }

@@ -68,7 +68,7 @@ void TilesInParallel<F>::begin(const Call& call, int64_t group, GroupSolver<F>& 
   g.width = solver.width();
   g.waiting = g.lanes;
   g.sequenceFrom = g.unconvergedTile = -1;
-  solver.initialState(startOf(group, 0));
+  solver.startState(startOf(group, 0));
   for (int64_t tile = 0; tile < system_.tilesOf(group); ++tile) {
     records_[index(group, tile)] = Record{};
     dirty_[index(group, tile)] = 1;

@@ -33,6 +33,16 @@ void prepare(const Call& call, const Workspace<F>& workspace);
 template <class F>
 void solve(Call& call, Workspace<F>& workspace);
 
+/// Its parts: what comes first; the call's steps from `begin` to `end`, of which there may be
+/// several one behind the other; the report.
+template <class F>
+void beginSolve(Call& call, Workspace<F>& workspace);
+/// `systems` false: the stages alone.
+template <class F>
+void solveSteps(const Call& call, Workspace<F>& workspace, bool systems);
+template <class F>
+void endSolve(Call& call, Workspace<F>& workspace);
+
 /// Throws RNN_NOT_CONVERGED where the report says so.
 rnn_status statusOf(const Plan& plan, const ReportHeader& header);
 

@@ -32,6 +32,10 @@ typedef enum rnn_device RNN_ENUM_BASE { RNN_DEVICE_CPU = 0, RNN_DEVICE_CUDA = 1 
 typedef enum rnn_training RNN_ENUM_BASE {
   RNN_TRAINING_NONE = 0, /* nothing: no rnn_backward */
   RNN_TRAINING_L1 = 1,   /* all states, and what stages computed; the rest is computed again */
+  RNN_TRAINING_L2 = 2,   /* the states of every `checkpoint` steps; rnn_backward solves the steps between again,
+                            a window of time after the other, so that at no time there are all of them */
+  RNN_TRAINING_L3 = 3,   /* nothing; rnn_backward begins by solving again, and has what L1 keeps (or with
+                            `checkpoint` L2) in its workspace, which several plans may share */
 } rnn_training;
 
 typedef struct rnn_context rnn_context; /* error texts and the thread arena */
@@ -105,7 +109,10 @@ typedef struct rnn_plan_options {
                         rnn_forward */
   rnn_device device;  /* never another one than asked for: a device that is missing is RNN_MISSING */
   int32_t ordinal;    /* which CUDA device, from 0, as CUDA_VISIBLE_DEVICES numbers them */
-  rnn_training training; /* not of streaming plans */
+  rnn_training training; /* not of streaming plans; beyond L1 not of packed batches, nor with tiles in
+                            parallel */
+  int64_t checkpoint;    /* L2, L3: steps from one kept state to the next; 0: of L2 chosen, of L3 all are
+                            kept while rnn_backward runs */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */
@@ -121,6 +128,9 @@ typedef struct rnn_plan_info {
   double seconds_sequential, seconds_parallel; /* estimates; 0: no cost known */
   rnn_device device;
   int32_t ordinal; /* of a CUDA device */
+  rnn_training training;
+  int64_t checkpoint; /* steps from one kept state to the next; 0: every state is kept, or none */
+  int64_t window;     /* steps that are solved at a time, where not all are; else 0 */
 } rnn_plan_info;
 
 typedef struct rnn_report {

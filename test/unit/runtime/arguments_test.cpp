@@ -457,6 +457,9 @@ const std::vector<OptionRow> optionRows = {
      }},
     {"training", "training: module ema was built without gradients",
      [](auto& o) { o.training = RNN_TRAINING_L1; }},
+    {"checkpoint", "checkpoint is -1; it cannot be negative", [](auto& o) { o.checkpoint = -1; }},
+    {"checkpoint", "checkpoint is 5, but only training L2 and L3",
+     [](auto& o) { o.checkpoint = 5; }},
 };
 
 TEST_F(Calls, AnOptionThatIsWrongIsNamed) {

@@ -1,6 +1,5 @@
 // rnn_backward on a cell and an adjoint that are written by hand, against the same sums as a loop.
-#include "backward_cell.hpp"
-#include "harness.hpp"
+#include "backward_problem.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,143 +7,6 @@
 
 namespace rnnc::test {
 namespace {
-
-enum Arg { X, A, S, H, Y, Initial, Final, args };
-
-struct Shape {
-  int64_t batch, time, lanes;
-};
-
-/// A call with its gradients, in one layout and storage type.
-struct Problem {
-  Problem(Shape shape, Layout layout = Layout::Contiguous, rnn_dtype dtype = RNN_F64,
-          bool givesInitial = true)
-      : shape(shape), givesInitial(givesInitial) {
-    const std::vector<int64_t> sequence = {shape.batch, shape.time, shape.lanes},
-                               state = {shape.batch, shape.lanes}, lanes = {shape.lanes};
-    for (auto* list : {&values, &gradients}) {
-      for (const auto& [size, timeAxis] : {std::pair(sequence, 1),
-                                           {lanes, -1},
-                                           {{}, -1},
-                                           {sequence, 1},
-                                           {sequence, 1},
-                                           {state, -1},
-                                           {state, -1}}) {
-        list->emplace_back(size, timeAxis, layout, dtype);
-      }
-    }
-    std::mt19937 random(7);
-    auto draw = [&](Array& array, double low, double high) {
-      each(array, [&](std::span<const int64_t> at) {
-        array.set(at, std::uniform_real_distribution(low, high)(random));
-      });
-    };
-    draw(values[X], -1, 1);
-    draw(values[A], 0.5, 0.95);
-    draw(values[S], -1, 1);
-    draw(values[Initial], -1, 1);
-    for (Arg upstream : {H, Y, Final}) {
-      draw(gradients[upstream], -1, 1);
-    }
-    if (!givesInitial) {
-      values[Initial].tensor.data = nullptr;
-    }
-  }
-
-  template <class Body>
-  static void each(const Array& array, const Body& body) {
-    const rnn_tensor& tensor = array.tensor;
-    std::vector<int64_t> at(tensor.rank, 0);
-    int64_t count = 1;
-    for (uint32_t a = 0; a < tensor.rank; ++a) {
-      count *= tensor.shape[a];
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      body(std::span<const int64_t>(at));
-      for (uint32_t a = tensor.rank; a-- > 0 && ++at[a] == tensor.shape[a];) {
-        at[a] = 0;
-      }
-    }
-  }
-
-  /// "" or the error.
-  std::string run(const BackwardTable& table, rnn_plan_options options) {
-    const rnn_dim_value dim = {"d", shape.lanes};
-    options.dims = 1;
-    options.dim = &dim;
-    options.batch = shape.batch;
-    options.time = shape.time;
-    options.compute = RNN_F64;
-    options.training = RNN_TRAINING_L1;
-    ModuleHandle module(&table.table);
-    rnn_plan* plan = nullptr;
-    if (rnn_plan_create(module.module, &options, &plan) != RNN_OK) {
-      return rnn_error_text(module.context);
-    }
-    size_t bytes = 0, saved = 0;
-    rnn_plan_sizes(plan, &bytes, &saved, nullptr);
-    const Workspace forward(bytes), backward(bytes), reserve(saved);
-    std::vector<rnn_tensor> tensors, grads;
-    for (int i = 0; i < args; ++i) {
-      tensors.push_back(values[i].tensor);
-      grads.push_back(gradients[i].tensor);
-    }
-    const bool ok =
-        rnn_forward(plan, tensors.data(), forward.data, reserve.data, nullptr) == RNN_OK &&
-        rnn_backward(plan, tensors.data(), grads.data(), backward.data, reserve.data, nullptr) ==
-            RNN_OK;
-    rnn_plan_destroy(plan);
-    return ok ? "" : rnn_error_text(module.context);
-  }
-
-  double at(const Array& array, std::initializer_list<int64_t> index) const {
-    return array.tensor.data ? array.get(std::vector<int64_t>(index)) : 0;
-  }
-
-  /// Against a loop over the steps of each lane.
-  void check(double bound = 1e-12) const {
-    std::vector<double> ofA(shape.lanes);
-    double ofS = 0;
-    auto expect = [&](double got, double expected, const char* what) {
-      EXPECT_NEAR(got, expected, bound * (1 + std::fabs(expected))) << what;
-    };
-    for (int64_t b = 0; b < shape.batch; ++b) {
-      for (int64_t l = 0; l < shape.lanes; ++l) {
-        const double a = at(values[A], {l});
-        std::vector<double> h = {givesInitial ? at(values[Initial], {b, l}) : at(values[S], {})};
-        auto x = [&](int64_t t) { return t < 0 ? 0 : at(values[X], {b, t, l}); };
-        for (int64_t t = 0; t < shape.time; ++t) {
-          h.push_back(a * h.back() + x(t));
-        }
-        double carried = at(gradients[Final], {b, l}), later = 0;
-        for (int64_t t = shape.time; t-- > 0;) {
-          const double ofY = at(gradients[Y], {b, t, l});
-          const double own = carried + at(gradients[H], {b, t, l}) + ofY * x(t - 1);
-          if (gradients[X].tensor.data) {
-            expect(at(gradients[X], {b, t, l}), own + later, "x");
-          }
-          ofA[l] += own * h[t];
-          later = ofY * h[t + 1];
-          carried = a * own;
-        }
-        if (gradients[Initial].tensor.data) {
-          expect(at(gradients[Initial], {b, l}), carried, "the initial state");
-        }
-        ofS += givesInitial ? 0 : carried;
-      }
-    }
-    for (int64_t l = 0; l < shape.lanes; ++l) {
-      expect(at(gradients[A], {l}), ofA[l], "a");
-    }
-    expect(at(gradients[S], {}), ofS, "s");
-  }
-
-  std::vector<unsigned char> bytesOf(Arg arg) const { return gradients[arg].bytes; }
-
-  Shape shape;
-  bool givesInitial;
-  std::vector<Array> values, gradients;
-};
 
 const Shape shapes[] = {{1, 1, 1}, {2, 3, 5}, {1, 100, 1}, {3, 257, 9},
                         {1, 5, 0}, {0, 5, 3}, {2, 0, 3}};
@@ -156,7 +18,7 @@ TEST(Backward, EveryScheduleGivesTheGradientsOfTheLoop) {
       for (bool givesInitial : {true, false}) {
         SCOPED_TRACE(testing::Message() << schedule.schedule << schedule.vector << schedule.tiles
                                         << ", T = " << shape.time << ", " << shape.lanes);
-        Problem problem(shape, Layout::Contiguous, RNN_F64, givesInitial);
+        BackwardProblem problem(shape, Layout::Contiguous, RNN_F64, givesInitial);
         ASSERT_EQ(problem.run(table, optionsFor(schedule, 8)), "");
         problem.check();
       }
@@ -170,7 +32,7 @@ TEST(Backward, EveryLayoutOfWhatIsGivenAndMade) {
        {Layout::TimeMajor, Layout::Padded, Layout::Reversed, Layout::Strided, Layout::LaneMajor}) {
     for (const Schedule& schedule : schedules) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(layout) << ' ' << schedule.vector);
-      Problem problem({2, 40, 6}, layout);
+      BackwardProblem problem({2, 40, 6}, layout);
       ASSERT_EQ(problem.run(table, optionsFor(schedule, 8)), "");
       problem.check();
     }
@@ -179,7 +41,7 @@ TEST(Backward, EveryLayoutOfWhatIsGivenAndMade) {
 
 TEST(Backward, StoredNarrowerItIsRoundedOnce) {
   const BackwardTable table;
-  Problem problem({2, 40, 6}, Layout::Contiguous, RNN_F32);
+  BackwardProblem problem({2, 40, 6}, Layout::Contiguous, RNN_F32);
   ASSERT_EQ(problem.run(table, optionsFor(schedules[1], 8)), "");
   problem.check(1e-6);
 }
@@ -189,14 +51,14 @@ TEST(Backward, WhatNobodyGivesIsZeroAndWhatNobodyWantsIsNotMade) {
   for (const Schedule& schedule : schedules) {
     for (Arg arg : {X, H, Y, Initial, Final}) {
       SCOPED_TRACE(arg);
-      Problem problem({2, 20, 5});
+      BackwardProblem problem({2, 20, 5});
       problem.gradients[arg].tensor.data = nullptr;
       ASSERT_EQ(problem.run(table, optionsFor(schedule, 4)), "");
       problem.check();
     }
   }
   // Nor the results of the forward call: the reserve has the states.
-  Problem problem({2, 20, 5});
+  BackwardProblem problem({2, 20, 5});
   problem.values[H].tensor.data = problem.values[Y].tensor.data = nullptr;
   ASSERT_EQ(problem.run(table, optionsFor(schedules[1], 4)), "");
   problem.check();
@@ -204,12 +66,12 @@ TEST(Backward, WhatNobodyGivesIsZeroAndWhatNobodyWantsIsNotMade) {
 
 TEST(Backward, BitsDependNeitherOnThreadsNorOnTheSchedule) {
   const BackwardTable table;
-  Problem first({2, 300, 7});
+  BackwardProblem first({2, 300, 7});
   ASSERT_EQ(first.run(table, optionsFor(schedules[0])), "");
   for (const Schedule& schedule : schedules) {
     std::vector<unsigned char> ofA;
     for (int threads : {1, 2, 3, 8, 8}) {
-      Problem problem({2, 300, 7});
+      BackwardProblem problem({2, 300, 7});
       rnn_plan_options options = optionsFor(schedule, 16);
       options.threads = threads;
       options.tolerance = 0;
@@ -227,24 +89,26 @@ TEST(Backward, BitsDependNeitherOnThreadsNorOnTheSchedule) {
 TEST(Backward, WhatIsWrongIsNamed) {
   const BackwardTable table;
   auto errorOf = [&](const auto& spoil) {
-    Problem problem({2, 3, 4});
+    BackwardProblem problem({2, 3, 4});
     spoil(problem);
     return problem.run(table, optionsFor(schedules[0]));
   };
-  EXPECT_EQ(errorOf([](Problem& p) { p.gradients[X].tensor.shape[1] = 4; }),
+  EXPECT_EQ(errorOf([](BackwardProblem& p) { p.gradients[X].tensor.shape[1] = 4; }),
             "gradient of argument 0 (input x): shape is [2, 4, 4], the plan has [2, 3, 4]");
-  EXPECT_EQ(errorOf([](Problem& p) { p.gradients[H].tensor.dtype = RNN_U8; }),
+  EXPECT_EQ(errorOf([](BackwardProblem& p) { p.gradients[H].tensor.dtype = RNN_U8; }),
             "gradient of argument 3 (state h): dtype is u8, which is for masks alone");
   EXPECT_EQ(
-      errorOf([](Problem& p) { p.gradients[X].tensor.strides[0] = 0; }),
+      errorOf([](BackwardProblem& p) { p.gradients[X].tensor.strides[0] = 0; }),
       "gradient of argument 0 (input x): its strides [0, 4, 1] let elements overlap; a result "
       "needs a place for each");
   EXPECT_EQ(
-      errorOf([](Problem& p) { p.gradients[Initial].tensor.data = p.gradients[X].tensor.data; }),
+      errorOf([](BackwardProblem& p) {
+        p.gradients[Initial].tensor.data = p.gradients[X].tensor.data;
+      }),
       "gradient of argument 5 (initial state h): overlaps the gradient of argument 0 (input x); "
       "results need memory of their own");
   EXPECT_EQ(
-      errorOf([](Problem& p) { p.gradients[A].tensor.data = p.values[X].tensor.data; }),
+      errorOf([](BackwardProblem& p) { p.gradients[A].tensor.data = p.values[X].tensor.data; }),
       "gradient of argument 1 (param a): overlaps argument 0 (input x); results need memory of "
       "their own");
 }
