@@ -58,12 +58,19 @@ void checkOptions(const rnn_plan_options& o) {
   if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_L3) {
     invalid("training: {} is unknown", static_cast<int>(o.training));
   }
-  if (o.checkpoint < 0) {
-    invalid("checkpoint is {}; it cannot be negative (0: chosen for you)", o.checkpoint);
+  if (o.checkpoint < 0 || o.window < 0) {
+    invalid("{} is {}; it cannot be negative (0: chosen for you)",
+            o.checkpoint < 0 ? "checkpoint" : "window", std::min(o.checkpoint, o.window));
   }
   if (o.checkpoint > 0 && o.training < RNN_TRAINING_L2) {
     invalid("checkpoint is {}, but only training L2 and L3 keep the states of some steps alone",
             o.checkpoint);
+  }
+  if (o.window > 0 && !hasWindows(o)) {
+    invalid(
+        "window is {}, but only with checkpoints (training L2, or L3 with `checkpoint`) is time "
+        "solved in windows",
+        o.window);
   }
   if (o.training && o.streaming) {
     fail(RNN_UNSUPPORTED, "training: a stream keeps nothing of the steps behind it, so it has no "
@@ -394,7 +401,7 @@ rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
   options.tolerance = plan.tolerance;
   options.max_sweeps = plan.maxSweeps;
   options.training = RNN_TRAINING_NONE;
-  options.checkpoint = 0;
+  options.checkpoint = options.window = 0;
   return options;
 }
 

@@ -41,11 +41,12 @@ double bytesAStep(const Plan& plan) {
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // As many steps as the caches hold, but not fewer than lie between two checkpoints.
-int64_t chooseWindow(const Plan& plan, const Plan& adjoint) {
+int64_t chooseWindow(const Plan& plan, const Plan& adjoint, int64_t asked) {
   const double bytes = std::max(1.0, bytesAStep(plan) + bytesAStep(adjoint));
   const int64_t fits = int64_t(std::min(double(windowBytes) / bytes, double(plan.time)));
   const int64_t unit = windowUnit(adjoint);
-  const int64_t least = std::max({fits / unit * unit, unit, plan.checkpoint});
+  const int64_t wanted = asked > 0 ? std::min(asked, plan.time) : fits / unit * unit;
+  const int64_t least = std::max({wanted, unit, plan.checkpoint});
   const int64_t both = unit / std::gcd(unit, plan.checkpoint) * plan.checkpoint;
   const int64_t window = roundUp(least, both <= 2 * least ? both : unit);
   return std::min(window, std::max<int64_t>(plan.time, 1));
@@ -112,7 +113,7 @@ void takeWindows(Plan& plan, Plan& adjoint, const rnn_plan_options& options) {
     return;
   }
   keepStates(adjoint); // one window goes on where the one before it ended
-  const int64_t window = chooseWindow(plan, adjoint);
+  const int64_t window = chooseWindow(plan, adjoint, options.window);
   const bool isAligned = plan.time % plan.checkpoint == 0 && window % plan.checkpoint == 0;
   plan.window = adjoint.window = window;
   plan.carried = longestBack(plan);

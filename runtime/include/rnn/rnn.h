@@ -113,6 +113,8 @@ typedef struct rnn_plan_options {
                             parallel */
   int64_t checkpoint;    /* L2, L3: steps from one kept state to the next; 0: of L2 chosen, of L3 all are
                             kept while rnn_backward runs */
+  int64_t window;        /* with checkpoints: steps that are solved at a time, at least; 0: as many as caches
+                            hold */
 } rnn_plan_options;
 
 /* What the cost model chose, or was told. */

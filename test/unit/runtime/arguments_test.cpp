@@ -460,6 +460,8 @@ const std::vector<OptionRow> optionRows = {
     {"checkpoint", "checkpoint is -1; it cannot be negative", [](auto& o) { o.checkpoint = -1; }},
     {"checkpoint", "checkpoint is 5, but only training L2 and L3",
      [](auto& o) { o.checkpoint = 5; }},
+    {"window", "window is -1; it cannot be negative", [](auto& o) { o.window = -1; }},
+    {"window", "window is 5, but only with checkpoints", [](auto& o) { o.window = 5; }},
 };
 
 TEST_F(Calls, AnOptionThatIsWrongIsNamed) {

@@ -161,7 +161,8 @@ std::optional<std::string> CallBuffers::run(rnn_context* context, const rnn_plan
 
 std::optional<std::string> CallBuffers::runBackward(rnn_context* context,
                                                     rnn_plan_options options) {
-  options.training = RNN_TRAINING_L1;
+  if (options.training == RNN_TRAINING_NONE)
+    options.training = RNN_TRAINING_L1;
   toRaw(options.compute);
   ModulePtr module = load(context, cell);
   PlanPtr plan = module ? planOf(module.get(), options) : nullptr;

@@ -237,6 +237,54 @@ Row compareSchedules(rnn_context* context, const Subject& subject, rnn_dtype typ
   return row;
 }
 
+struct Level {
+  rnn_training training;
+  int64_t checkpoint;
+};
+constexpr Level kLevels[] = {
+    {RNN_TRAINING_L2, 100}, {RNN_TRAINING_L2, 64}, {RNN_TRAINING_L3, 100}, {RNN_TRAINING_L3, 0}};
+
+/// What is kept changes no bit. Two windows, and tiles that fill them.
+Row compareLevels(rnn_context* context, const Subject& subject, rnn_schedule schedule) {
+  constexpr int64_t kTime = 300, kLanes = 3, kChunk = 16, kChunks = 8;
+  Row row{"gradients, levels", schedule == RNN_SCHEDULE_PARALLEL ? "parallel" : "sequential", "",
+          false};
+  CallBuffers all(*subject.f64, subject, kLanes, kTime);
+  all.drawGradients(subject.seed);
+  const CallBuffers drawn = all;
+  rnn_plan_options options = all.options(RNN_F64);
+  options.schedule = schedule;
+  options.tolerance = 0;
+  if (schedule == RNN_SCHEDULE_PARALLEL) {
+    options.tiles = RNN_TILES_SEQUENCE;
+    options.chunk = kChunk;
+    options.chunks = kChunks;
+  }
+  auto problem = all.runBackward(context, options);
+  for (const Level& level : subject.isQuick ? llvm::ArrayRef(kLevels).take_front() : kLevels) {
+    CallBuffers call = drawn;
+    options.training = level.training;
+    options.checkpoint = level.checkpoint;
+    options.window = level.checkpoint;
+    double apart = 0;
+    if (!problem)
+      problem = call.runBackward(context, options);
+    if (!problem)
+      problem = firstGradientDifference(call, all, *subject.f64->table(), RNN_F64, apart);
+    if (!problem && apart > 0)
+      problem = fmt::format("params have other bits, {:.1e} apart", apart);
+    if (!problem)
+      problem = firstDifference(call, all, *subject.f64->table(), RNN_F64);
+    if (problem) {
+      row.result = fmt::format("L{}, K = {}: {}", int(level.training), level.checkpoint, *problem);
+      return row;
+    }
+  }
+  row.passed = true;
+  row.result = "L2 and L3 as L1, bit for bit";
+  return row;
+}
+
 } // namespace
 
 /// Of params: how far apart two orders of addition may be.
@@ -274,9 +322,11 @@ Rows rnnc::check::checkGradients(const Subject& subject) {
   for (int64_t time : {1, 2, 8})
     rows.push_back(compareWithAdjoint(context.get(), subject, 5, time));
   rows.push_back(compareWithDifferences(context.get(), subject));
+  rows.push_back(compareLevels(context.get(), subject, RNN_SCHEDULE_SEQUENTIAL));
   for (uint32_t s = 0; s < table.systems; ++s)
     if (table.system[s].carry == 0)
       return rows; // sequential only
+  rows.push_back(compareLevels(context.get(), subject, RNN_SCHEDULE_PARALLEL));
   for (rnn_dtype type : {RNN_F32, RNN_F64})
     for (const Variant& variant : kVariants)
       if (type == RNN_F64 || !subject.isQuick)

@@ -89,7 +89,8 @@ public:
   rnn_plan_options options(rnn_dtype compute) const;
   /// Runs a plan; an error text where it failed. Results go to `results`.
   std::optional<std::string> run(rnn_context* context, const rnn_plan_options& options);
-  /// The same, and then the gradients of a loss whose derivatives by the results are drawn.
+  /// The same, and then the gradients of a loss whose derivatives by the results are drawn; of
+  /// level L1, where the options name none.
   std::optional<std::string> runBackward(rnn_context* context, rnn_plan_options options);
   /// The same as a stream: pieces that add up to the call's steps, at least one. Between two pieces
   /// the state is saved, and restored elsewhere.
