@@ -3,6 +3,7 @@
 #include "core/bind.hpp"
 #include "core/carry_form.hpp"
 #include "core/elements.hpp"
+#include "core/memory.hpp"
 #include "core/status.hpp"
 #include "core/training.hpp"
 #include "core/versioned.hpp"
@@ -55,16 +56,19 @@ void checkOptions(const rnn_plan_options& o) {
     fail(RNN_UNSUPPORTED, "reversed: a stream goes on behind what it has seen, so its time cannot "
                           "run backwards");
   }
-  if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_L3) {
+  if (o.training < RNN_TRAINING_NONE || o.training > RNN_TRAINING_AUTO) {
     invalid("training: {} is unknown", static_cast<int>(o.training));
   }
   if (o.checkpoint < 0 || o.window < 0) {
     invalid("{} is {}; it cannot be negative (0: chosen for you)",
             o.checkpoint < 0 ? "checkpoint" : "window", std::min(o.checkpoint, o.window));
   }
-  if (o.checkpoint > 0 && o.training < RNN_TRAINING_L2) {
+  if (o.checkpoint > 0 && o.training != RNN_TRAINING_L2 && o.training != RNN_TRAINING_L3) {
     invalid("checkpoint is {}, but only training L2 and L3 keep the states of some steps alone",
             o.checkpoint);
+  }
+  if (o.memory_budget > 0 && o.training != RNN_TRAINING_AUTO) {
+    invalid("memory_budget is {}, but only training AUTO chooses what fits", o.memory_budget);
   }
   if (o.window > 0 && !hasWindows(o)) {
     invalid(
@@ -386,15 +390,6 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
   return plan;
 }
 
-void takeSizes(Plan& plan) {
-  plan.workspaceBytes = cpu::workspaceBytes(plan);
-  plan.reserveBytes = cpu::reserveBytes(plan);
-  if (plan.adjoint) {
-    plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
-  }
-  describe(plan);
-}
-
 // The same shapes and the same schedule, backwards.
 rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
   options.reversed = !plan.reversed;
@@ -403,18 +398,6 @@ rnn_plan_options adjointOptions(const Plan& plan, rnn_plan_options options) {
   options.training = RNN_TRAINING_NONE;
   options.checkpoint = options.window = 0;
   return options;
-}
-
-void addAdjoint(Plan& plan, const rnn_plan_options& options) {
-  const std::shared_ptr<const Module>& module = plan.module->adjoint;
-  if (!module) {
-    fail(RNN_UNSUPPORTED,
-         "training: module {} was built without gradients (rnnc build --gradients)",
-         plan.table().cell);
-  }
-  std::shared_ptr<Plan> adjoint = makeOne(module, adjointOptions(plan, options), false, &plan);
-  takeWindows(plan, *adjoint, options);
-  plan.adjoint = std::move(adjoint);
 }
 
 // The step of a streaming plan: the same cell and shape, whatever the schedule was to be.
@@ -429,6 +412,29 @@ rnn_plan_options stepOptions(rnn_plan_options options) {
 }
 
 } // namespace
+
+void takeSizes(Plan& plan) {
+  plan.workspaceBytes = cpu::workspaceBytes(plan);
+  plan.reserveBytes = cpu::reserveBytes(plan);
+  if (plan.adjoint) {
+    plan.workspaceBytes = std::max(plan.workspaceBytes, cpu::backwardBytes(plan));
+  }
+}
+
+std::shared_ptr<Plan> makeSchedule(std::shared_ptr<const Module> module,
+                                   const rnn_plan_options& options) {
+  std::shared_ptr<Plan> plan = makeOne(std::move(module), options, false, nullptr);
+  if (options.training) {
+    const std::shared_ptr<const Module>& adjoint = plan->module->adjoint;
+    if (!adjoint) {
+      fail(RNN_UNSUPPORTED,
+           "training: module {} was built without gradients (rnnc build --gradients)",
+           plan->table().cell);
+    }
+    plan->adjoint = makeOne(adjoint, adjointOptions(*plan, options), false, plan.get());
+  }
+  return plan;
+}
 
 std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
                                 const rnn_plan_options& options, bool isStep, const Plan* cell) {
@@ -455,14 +461,17 @@ std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
     return cuda::makeDevicePlan(std::move(module), options);
   }
   checkOptions(options);
-  std::shared_ptr<Plan> plan = makeOne(module, options, false, nullptr);
-  if (options.training) {
-    addAdjoint(*plan, options);
+  const rnn_plan_options known = options.training ? withinBudget(module, options) : options;
+  std::shared_ptr<Plan> plan = makeSchedule(module, known);
+  if (plan->adjoint) {
+    takeWindows(*plan, *plan->adjoint, known);
   }
   takeSizes(*plan);
+  describe(*plan);
   if (options.streaming) {
     std::shared_ptr<Plan> step = makeOne(std::move(module), stepOptions(options), true, nullptr);
     takeSizes(*step);
+    describe(*step);
     step->stream = plan->stream = layoutStream(*plan);
     plan->step = std::move(step);
     plan->stateBytes = cpu::stateBytes(*plan);

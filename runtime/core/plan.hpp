@@ -19,7 +19,7 @@ struct DevicePlan;
 
 /// What is summed over steps adds up as many at a time at most, counted from step 0 on: about as
 /// many as in a chunk. A call in windows that are multiples of it adds in the same order.
-constexpr int64_t sumSteps = 256;
+constexpr int64_t sumSteps = 64;
 
 struct Kernel {
   uint32_t width = 0;
@@ -162,7 +162,7 @@ struct Plan {
   size_t stateBytes = 0;
   std::shared_ptr<const cuda::DevicePlan> device; ///< null: the CPU
   /// Of a plan with training: that of the gradients, whose time runs the other way.
-  std::shared_ptr<const Plan> adjoint;
+  std::shared_ptr<Plan> adjoint;
   const Plan* cell = nullptr; ///< of such a plan: the one that it is the adjoint of
   int64_t sumNumbers = 0;     ///< of all systems and maps
   size_t reserveBytes = 0;
@@ -206,6 +206,13 @@ void checkOptions(const rnn_plan_options& options);
 std::shared_ptr<Plan> beginPlan(std::shared_ptr<const Module> module,
                                 const rnn_plan_options& options, bool isStep,
                                 const Plan* cell = nullptr);
+
+/// A plan whose schedule is chosen, with its adjoint where there is training; not yet what it
+/// keeps, and no sizes.
+std::shared_ptr<Plan> makeSchedule(std::shared_ptr<const Module> module,
+                                   const rnn_plan_options& options);
+/// Bytes, of a plan that knows what it keeps.
+void takeSizes(Plan& plan);
 
 std::shared_ptr<const Plan> makePlan(std::shared_ptr<const Module> module,
                                      const rnn_plan_options& options);

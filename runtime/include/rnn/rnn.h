@@ -36,6 +36,7 @@ typedef enum rnn_training RNN_ENUM_BASE {
                             a window of time after the other, so that at no time there are all of them */
   RNN_TRAINING_L3 = 3,   /* nothing; rnn_backward begins by solving again, and has what L1 keeps (or with
                             `checkpoint` L2) in its workspace, which several plans may share */
+  RNN_TRAINING_AUTO = 4, /* the fastest of these of which reserve and workspace fit `memory_budget` */
 } rnn_training;
 
 typedef struct rnn_context rnn_context; /* error texts and the thread arena */
@@ -113,6 +114,8 @@ typedef struct rnn_plan_options {
                             parallel */
   int64_t checkpoint;    /* L2, L3: steps from one kept state to the next; 0: of L2 chosen, of L3 all are
                             kept while rnn_backward runs */
+  uint64_t memory_budget; /* AUTO: bytes of reserve and workspace together, the most that they may be; 0: no
+                             limit */
   int64_t window;        /* with checkpoints: steps that are solved at a time, at least; 0: as many as caches
                             hold */
 } rnn_plan_options;
@@ -183,6 +186,35 @@ rnn_status rnn_module_describe(const rnn_module*, const rnn_signature** out);
  * NVRTC's knowledge of it is missing; RNN_UNSUPPORTED where the cell or the options are for the CPU
  * only so far. */
 rnn_status rnn_plan_create(const rnn_module*, const rnn_plan_options*, rnn_plan** out);
+
+/* What a plan with training may keep. */
+typedef struct rnn_training_choice {
+  uint32_t size; /* sizeof(rnn_training_choice) of the caller, in the first one of an array */
+  rnn_training training;
+  int64_t checkpoint, window; /* as in rnn_plan_options */
+  uint64_t workspace, reserve; /* bytes */
+  double seconds;              /* estimate of rnn_forward and rnn_backward together; only ratios of two mean
+                                  something. 0: no cost known */
+} rnn_training_choice;
+
+/* Every choice of the options' shape on the frontier: none of the others is both faster and smaller. In the order
+ * of growing time. *count: room in `out`, then how many there are; `out` may be null to ask. The options' own
+ * `training`, `checkpoint`, `window` and `memory_budget` are not looked at. */
+rnn_status rnn_training_choices(const rnn_module*, const rnn_plan_options*, rnn_training_choice* out,
+                                uint32_t* count);
+
+/* One of the plans of a training step. */
+typedef struct rnn_layer {
+  const rnn_module* module;
+  const rnn_plan_options* options;
+} rnn_layer;
+
+/* The fastest choice for each of several plans whose reserves live at the same time and which share one workspace,
+ * as large as the largest: both together within `memory_budget`. RNN_INVALID_ARGUMENT where nothing fits, with
+ * the least that would. Make each plan with its choice's level, checkpoint and window. `size` of out[0] says
+ * what the caller's struct is. */
+rnn_status rnn_stack_choose(const rnn_layer*, uint32_t layers, uint64_t memory_budget,
+                            rnn_training_choice* out);
 void rnn_plan_destroy(rnn_plan*);
 rnn_status rnn_plan_describe(const rnn_plan*, rnn_plan_info* out);
 /* Bytes that rnn_forward and rnn_backward need: workspace and reserve (aligned to 64), the latter 0 for a plan

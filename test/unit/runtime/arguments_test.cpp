@@ -106,6 +106,7 @@ struct Calls : testing::Test {
     options.compute = RNN_F64;
     options.training = RNN_TRAINING_L1;
     EXPECT_EQ(rnn_plan_create(trained.module, &options, &training), RNN_OK);
+    trainingOptions = options;
     options.compute = RNN_F32;
     options.training = RNN_TRAINING_NONE;
     size_t reserveBytes = 0;
@@ -140,7 +141,7 @@ struct Calls : testing::Test {
   Table table;
   ModuleHandle module;
   rnn_dim_value dim = {"d", 4};
-  rnn_plan_options options{};
+  rnn_plan_options options{}, trainingOptions{};
   rnn_plan *plan = nullptr, *stream = nullptr;
   std::unique_ptr<Workspace> workspace, state;
   alignas(64) float numbers[5][64] = {};
@@ -167,6 +168,8 @@ double fraction;
 rnn_plan_info info;
 rnn_report report;
 const rnn_signature* signature;
+uint32_t choiceCount;
+rnn_training_choice choice;
 
 const std::vector<NullRow> nullRows = {
     {"rnn_context_create", 0, "out", [](Calls&) { return rnn_context_create(nullptr); }},
@@ -204,6 +207,29 @@ const std::vector<NullRow> nullRows = {
      [](Calls& c) { return rnn_plan_create(c.module.module, nullptr, &noPlan); }},
     {"rnn_plan_create", 2, "out",
      [](Calls& c) { return rnn_plan_create(c.module.module, &c.options, nullptr); }},
+    {"rnn_training_choices", 0, "module",
+     [](Calls& c) {
+       return rnn_training_choices(nullptr, &c.trainingOptions, nullptr, &choiceCount);
+     }},
+    {"rnn_training_choices", 1, "options",
+     [](Calls& c) {
+       return rnn_training_choices(c.trained.module, nullptr, nullptr, &choiceCount);
+     }},
+    {"rnn_training_choices", 2, nullptr,
+     [](Calls& c) {
+       return rnn_training_choices(c.trained.module, &c.trainingOptions, nullptr, &choiceCount);
+     }},
+    {"rnn_training_choices", 3, "count",
+     [](Calls& c) {
+       return rnn_training_choices(c.trained.module, &c.trainingOptions, nullptr, nullptr);
+     }},
+    {"rnn_stack_choose", 0, "layer",
+     [](Calls&) { return rnn_stack_choose(nullptr, 1, 0, &choice); }},
+    {"rnn_stack_choose", 3, "out",
+     [](Calls& c) {
+       const rnn_layer layer = {c.trained.module, &c.trainingOptions};
+       return rnn_stack_choose(&layer, 1, 0, nullptr);
+     }},
     {"rnn_plan_describe", 0, "plan", [](Calls&) { return rnn_plan_describe(nullptr, &info); }},
     {"rnn_plan_describe", 1, "out", [](Calls& c) { return rnn_plan_describe(c.plan, nullptr); }},
     {"rnn_plan_sizes", 0, "plan",
@@ -460,6 +486,8 @@ const std::vector<OptionRow> optionRows = {
     {"checkpoint", "checkpoint is -1; it cannot be negative", [](auto& o) { o.checkpoint = -1; }},
     {"checkpoint", "checkpoint is 5, but only training L2 and L3",
      [](auto& o) { o.checkpoint = 5; }},
+    {"memory_budget", "memory_budget is 5, but only training AUTO",
+     [](auto& o) { o.memory_budget = 5; }},
     {"window", "window is -1; it cannot be negative", [](auto& o) { o.window = -1; }},
     {"window", "window is 5, but only with checkpoints", [](auto& o) { o.window = 5; }},
 };
