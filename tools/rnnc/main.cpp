@@ -19,6 +19,8 @@ static int runVerb(const Options& options) {
     return runExplain(options);
   case Verb::Bench:
     return runBench(options);
+  case Verb::Plan:
+    return runPlan(options);
   case Verb::Doctor:
     return runDoctor(options);
   }

@@ -40,6 +40,7 @@ private:
   void addRun(CLI::App& app);
   void addBuild(CLI::App& app);
   void addBench(CLI::App& app);
+  void addPlan(CLI::App& app);
   void addTalk(CLI::App& app);
 
   /// An option that takes one value a time and may be repeated.
@@ -302,6 +303,30 @@ void Verbs::addBench(CLI::App& app) {
         "How long to measure (2)", "S");
 }
 
+void Verbs::addPlan(CLI::App& app) {
+  value(app, "--layers", o.layers, atLeastOne, "a number of layers, 1 or more",
+        "Layers of the cell, one on top of the other (1)", "N");
+  value(app, "--memory-budget", o.memoryBudget, parseSize, "a size, such as 512MiB",
+        "The most that reserve and workspace may take together; what is kept is chosen for it",
+        "SIZE");
+  value(app, "--seconds", o.recording, finiteAtLeastZero, "a number of seconds",
+        "Time as the codes of a recording: seconds x frame rate x codebooks", "S");
+  value(app, "--frame-rate", o.frameRate, finiteAtLeastZero, "a number of frames a second",
+        "Frames a second of --seconds", "R");
+  value(app, "--codebooks", o.codebooks, atLeastOne, "a number of codes a frame, 1 or more",
+        "Codes a frame of --seconds (1)", "C");
+  choice<Optimizer, Optimizer>(app, "--optimizer", o.optimizer,
+                               {{"adam", Optimizer::Adam}, {"sgd", Optimizer::Sgd}},
+                               "What updates the parameters (adam)");
+  choice<Precision, Precision>(app, "--precision", o.precision,
+                               {{"f32", Precision::F32}, {"mixed", Precision::Mixed}},
+                               "Of parameters and gradients; mixed: 16 bits, and master weights");
+  value(app, "--ranks", o.ranks, atLeastOne, "a number of ranks, 1 or more",
+        "Ranks that share a step's batches (1); with more the stages of ZeRO are compared", "N");
+  app.add_option("--plot", o.plot, "Write bytes against time of every choice, as SVG")
+      ->type_name("F");
+}
+
 void Verbs::addThreads(CLI::App& app) {
   value(app, "--threads", o.threads, threadCount, "a number of threads, 1 to 4096",
         "Threads to run on (all); never changes an answer", "N");
@@ -314,17 +339,18 @@ void Verbs::addAll() {
   CLI::App& explain = verb(
       Verb::Explain, "Jacobian, structure, cost and schedule; or the long text of an error code");
   CLI::App& bench = verb(Verb::Bench, "Measure parallel against sequential");
+  CLI::App& plan = verb(Verb::Plan, "Bytes and time of a training step, before there is one");
   CLI::App& doctor = verb(Verb::Doctor, "What this machine has and lacks");
-  for (CLI::App* app : {&run, &build, &check, &bench})
+  for (CLI::App* app : {&run, &build, &check, &bench, &plan})
     addFile(*app, "The .rnn file");
   addFile(explain, "The .rnn file, or a code such as RNN0102");
-  for (CLI::App* app : {&run, &build, &check, &explain, &bench})
+  for (CLI::App* app : {&run, &build, &check, &explain, &bench, &plan})
     addCell(*app);
-  for (CLI::App* app : {&run, &build, &explain, &bench}) // check looks at both types
+  for (CLI::App* app : {&run, &build, &explain, &bench, &plan}) // check looks at both types
     addTypes(*app);
   for (CLI::App* app : {&run, &check, &explain, &bench})
     addDevice(*app);
-  for (CLI::App* app : {&run, &explain, &bench})
+  for (CLI::App* app : {&run, &explain, &bench, &plan})
     addSchedule(*app), addShape(*app);
   addChunks(build);
   for (CLI::App* app : {&run, &check, &bench})
@@ -337,7 +363,8 @@ void Verbs::addAll() {
   addRun(run);
   addBuild(build);
   addBench(bench);
-  for (CLI::App* app : {&run, &build, &check, &explain, &bench, &doctor})
+  addPlan(plan);
+  for (CLI::App* app : {&run, &build, &check, &explain, &bench, &plan, &doctor})
     addTalk(*app);
 }
 
@@ -350,6 +377,11 @@ std::string conflict(const Options& o) {
     return "--max-sweeps needs a tolerance above 0: at 0 the sweeps end when every bit agrees";
   if (o.schedule == RNN_SCHEDULE_SEQUENTIAL && (o.chunk || o.chunks || o.maxSweeps))
     return "--chunk, --chunks and --max-sweeps belong to the parallel schedule";
+  if ((o.frameRate || o.codebooks) && !o.recording)
+    return "--frame-rate and --codebooks belong to --seconds";
+  if (o.recording && (o.time || !o.frameRate))
+    return o.time ? "--seconds says what --time says; give one of them"
+                  : "--seconds needs --frame-rate: how many frames a second has";
   if (o.verb == Verb::Build && !o.emit.empty() && !o.output.empty())
     return "--emit prints to stdout, -o writes by the suffix; choose one";
   if (o.verb == Verb::Build && o.emit.empty() && o.output.empty() && o.dumpDir.empty())
@@ -381,20 +413,20 @@ ParsedOptions usageError(std::string text, const CLI::App& app) {
 std::string describe(const CLI::ParseError& error, const CLI::App& app, std::string_view first) {
   if (app.get_subcommands().empty() && !first.empty() && !first.starts_with('-'))
     return "unknown command '" + std::string(first) +
-           "': run, build, check, explain, bench or doctor";
+           "': run, build, check, explain, bench, plan or doctor";
   const auto rest = app.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) && !rest.empty())
     return (rest[0].starts_with('-') ? "unknown option '" : "unexpected argument '") + rest[0] +
            "'";
   if (dynamic_cast<const CLI::RequiredError*>(&error) && app.get_subcommands().empty())
-    return "a command is missing: run, build, check, explain, bench or doctor";
+    return "a command is missing: run, build, check, explain, bench, plan or doctor";
   return error.what();
 }
 
 } // namespace
 
 const char* rnnc::tool::verbName(Verb verb) {
-  const char* const names[] = {"run", "build", "check", "explain", "bench", "doctor"};
+  const char* const names[] = {"run", "build", "check", "explain", "bench", "plan", "doctor"};
   return names[static_cast<int>(verb)];
 }
 
@@ -412,6 +444,9 @@ ParsedOptions rnnc::tool::parseOptions(int argc, const char* const* argv) {
     verbs.addAll();
     app.parse(argc, argv);
     std::string wrong = conflict(options);
+    if (options.recording && wrong.empty())
+      options.time = std::llround(*options.recording * *options.frameRate *
+                                  static_cast<double>(options.codebooks.value_or(1)));
     if (wrong.empty())
       parsed.options = options;
     else

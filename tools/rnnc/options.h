@@ -20,12 +20,14 @@ enum ExitCode : int {
   kBug = 70,
 };
 
-enum class Verb { Run, Build, Check, Explain, Bench, Doctor };
+enum class Verb { Run, Build, Check, Explain, Bench, Plan, Doctor };
 enum class Device { Auto, Cpu, Cuda, Interpreter };
 enum class Color { Auto, Always, Never };
 enum class ErrorFormat { Text, Json };
 enum class MathKind { Polynomial, Special };
 enum class Staging { Auto, Registers };
+enum class Optimizer { Adam, Sgd };
+enum class Precision { F32, Mixed };
 enum class Storage { F32, F64, BF16, F16 };
 
 const char* verbName(Verb verb);
@@ -75,6 +77,16 @@ struct Options {
   double seconds = 2;   ///< bench: how long to measure
   bool quick = false;   ///< check: fewer shapes
   int64_t segments = 0; ///< bench: sequences of a packed batch; 0: none
+
+  int64_t layers = 1;                  ///< plan
+  std::optional<int64_t> memoryBudget; ///< plan: bytes of reserve and workspace
+  Optimizer optimizer = Optimizer::Adam;
+  Precision precision = Precision::F32;
+  int64_t ranks = 1;
+  /// plan: --time as the codes of a recording.
+  std::optional<double> recording, frameRate;
+  std::optional<int64_t> codebooks;
+  std::string plot;
 
   bool json = false, verbose = false;
   Color color = Color::Auto;

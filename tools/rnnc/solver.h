@@ -75,6 +75,7 @@ public:
   /// The arrays of a call.
   const rnn_signature& arguments() const { return *signature; }
   const CompiledCell& compiled() const { return *cell; }
+  rnn_module* handle() const { return module.get(); }
   std::string errorText() const { return rnn_error_text(context.get()); }
   /// "CUDA device 0 (NVIDIA H200, sm_90)"; empty on the CPU.
   std::string deviceText() const;

@@ -10,6 +10,7 @@ int runBuild(const Options& options);
 int runCheck(const Options& options);
 int runExplain(const Options& options);
 int runBench(const Options& options);
+int runPlan(const Options& options);
 int runDoctor(const Options& options);
 
 } // namespace rnnc::tool
