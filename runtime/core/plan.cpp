@@ -387,6 +387,7 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
     }
   }
   plan->arena = plan->module->context->arena(options.threads);
+  cpu::measureParts(*plan);
   return plan;
 }
 

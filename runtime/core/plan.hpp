@@ -73,6 +73,8 @@ struct SystemPlan {
   /// tiles of all groups in front of each. Otherwise empty: each has tileCount.
   std::vector<int64_t> firstTile;
   Kernel chunkKernel; ///< vectors of chunks
+  /// What solving one group takes, and what tiles in parallel keep.
+  int64_t sliceBytes = 0, tilesBytes = 0;
   std::vector<CarryTerm> products;
   double secondsSequential = 0, secondsParallel = 0;
 
@@ -121,6 +123,7 @@ struct StagePlan {
   rnn_phase phase = RNN_PHASE_BEFORE;
   SystemPlan map; ///< no desc: a product
   ProductPlan product;
+  int64_t sliceBytes = 0, weightsBytes = 0; ///< of a thread; of a product's weights
 };
 
 struct Plan {

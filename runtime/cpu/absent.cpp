@@ -17,6 +17,7 @@ namespace {
 
 int usualThreads() { absent(); }
 std::shared_ptr<Arena> makeArena(int) { absent(); }
+void measureParts(Plan&) { absent(); }
 size_t workspaceBytes(const Plan&) { absent(); }
 size_t reserveBytes(const Plan&) { absent(); }
 size_t backwardBytes(const Plan&) { absent(); }

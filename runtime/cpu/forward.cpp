@@ -90,14 +90,6 @@ rnn_report inArrays(const Plan& plan, rnn_report report) {
   return report;
 }
 
-// The room for a product's weights. Those of a step's plan stay; other products share one.
-template <class F>
-int64_t weightsBytes(const StagePlan& stage) {
-  const int64_t bytes = stage.map.desc ? 0 : Product<F>::packedBytes(stage.product);
-  return checkedSum(bytes, Carver::alignment - 1, "the workspace") / Carver::alignment *
-         Carver::alignment;
-}
-
 // Calls use(stage, weights) for the stages of a phase, one after the other.
 template <class F, class Use>
 void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase, const Use& use) {
@@ -106,7 +98,7 @@ void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase,
     if (stage.phase == phase) {
       use(stage, weights);
     }
-    weights += call.plan.isStep ? weightsBytes<F>(stage) : 0;
+    weights += call.plan.isStep ? stage.weightsBytes : 0;
   }
 }
 
@@ -134,21 +126,14 @@ Workspace<F>::Workspace(const Plan& plan, Carver& carver, Carver& kept)
       sequences(plan, carver, kept) {
   int64_t sliceBytes = 0, sharedBytes = 0;
   for (const SystemPlan& system : plan.systems) {
-    Carver slice(nullptr);
-    GroupSolver<F>(system, slice);
-    sliceBytes = std::max(sliceBytes, slice.used());
-    if (!isOneByOne(system)) {
-      Carver state(nullptr);
-      TilesInParallel<F>(system, state);
-      sharedBytes = std::max(sharedBytes, state.used());
-    }
+    sliceBytes = std::max(sliceBytes, system.sliceBytes);
+    sharedBytes = std::max(sharedBytes, system.tilesBytes);
   }
+  // A product's weights: those of a step's plan stay; other products share one room.
   for (const StagePlan& stage : plan.stages) {
-    sliceBytes = std::max(sliceBytes, stage.map.desc ? Map<F>::sliceBytes(stage)
-                                                     : Product<F>::sliceBytes(stage.product));
-    sharedBytes = plan.isStep
-                      ? checkedSum(sharedBytes, weightsBytes<F>(stage), "the streaming state")
-                      : std::max(sharedBytes, weightsBytes<F>(stage));
+    sliceBytes = std::max(sliceBytes, stage.sliceBytes);
+    sharedBytes = plan.isStep ? checkedSum(sharedBytes, stage.weightsBytes, "the streaming state")
+                              : std::max(sharedBytes, stage.weightsBytes);
   }
   sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
   threads.bytes = sliceBytes;
@@ -251,6 +236,29 @@ rnn_status statusOf(const Plan& plan, const ReportHeader& header) {
 
 namespace {
 
+template <class F>
+void measurePartsAs(Plan& plan) {
+  for (SystemPlan& system : plan.systems) {
+    Carver slice(nullptr), tiles(nullptr);
+    GroupSolver<F>(system, slice);
+    system.sliceBytes = slice.used();
+    if (!isOneByOne(system)) {
+      TilesInParallel<F>(system, tiles);
+      system.tilesBytes = tiles.used();
+    }
+  }
+  for (StagePlan& stage : plan.stages) {
+    if (stage.map.desc) {
+      stage.sliceBytes = Map<F>::sliceBytes(stage);
+      continue;
+    }
+    stage.sliceBytes = Product<F>::sliceBytes(stage.product);
+    const int64_t bytes = Product<F>::packedBytes(stage.product);
+    stage.weightsBytes = checkedSum(bytes, Carver::alignment - 1, "the workspace") /
+                         Carver::alignment * Carver::alignment;
+  }
+}
+
 struct Bytes {
   size_t workspace, reserve;
 };
@@ -290,6 +298,10 @@ template void solveSteps(const Call&, Workspace<float>&, bool);
 template void solveSteps(const Call&, Workspace<double>&, bool);
 template void endSolve(Call&, Workspace<float>&);
 template void endSolve(Call&, Workspace<double>&);
+
+void measureParts(Plan& plan) {
+  plan.compute == RNN_F32 ? measurePartsAs<float>(plan) : measurePartsAs<double>(plan);
+}
 
 size_t workspaceBytes(const Plan& plan) { return bytesOf(plan).workspace; }
 size_t reserveBytes(const Plan& plan) { return bytesOf(plan).reserve; }

@@ -7,6 +7,8 @@
 
 namespace rnnc::runtime::cpu {
 
+/// What systems and stages of a plan take of a workspace.
+void measureParts(Plan& plan);
 /// Of rnn_forward.
 size_t workspaceBytes(const Plan& plan);
 size_t reserveBytes(const Plan& plan);

@@ -1,5 +1,6 @@
 // rnnc bench: calls of the chosen schedule and of the other one, in turn, in one run; or of a
 // packed batch and of a dense one with as many steps.
+#include "bench_gradients.h"
 #include "progress.h"
 #include "report.h"
 #include "source.h"
@@ -242,6 +243,8 @@ int Bench::run() {
 }
 
 int rnnc::tool::runBench(const Options& options) {
+  if (options.gradients)
+    return runGradientBench(options);
   Console console(options);
   return Bench(options, console).run();
 }

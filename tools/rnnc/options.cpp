@@ -297,6 +297,10 @@ void Verbs::addBuild(CLI::App& app) {
 void Verbs::addBench(CLI::App& app) {
   value(app, "--repeat", o.repeat, atLeastOne, "a number of calls, 1 or more",
         "Calls of each schedule (what --seconds allows)", "N");
+  app.add_flag("--gradients", o.gradients,
+               "Forward and backward, at every level of training that a budget might choose");
+  value(app, "--checkpoint", o.checkpoint, atLeastOne, "a number of steps, 1 or more",
+        "With --gradients: the states of every K steps (L2) against all states (L1)", "K");
   value(app, "--segments", o.segments, atLeastOne, "a number of sequences, 1 or more",
         "The batch's steps as a packed batch of N uneven sequences, against the dense batch", "N");
   value(app, "--seconds", o.seconds, finiteAtLeastZero, "a number of seconds",
@@ -377,6 +381,8 @@ std::string conflict(const Options& o) {
     return "--max-sweeps needs a tolerance above 0: at 0 the sweeps end when every bit agrees";
   if (o.schedule == RNN_SCHEDULE_SEQUENTIAL && (o.chunk || o.chunks || o.maxSweeps))
     return "--chunk, --chunks and --max-sweeps belong to the parallel schedule";
+  if (o.checkpoint && !o.gradients)
+    return "--checkpoint belongs to --gradients";
   if ((o.frameRate || o.codebooks) && !o.recording)
     return "--frame-rate and --codebooks belong to --seconds";
   if (o.recording && (o.time || !o.frameRate))

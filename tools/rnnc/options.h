@@ -69,13 +69,15 @@ struct Options {
   std::string emit, output, dumpDir;
   std::string target; ///< cpu or cuda; empty: by the stage and the architecture
   std::string arch;
-  bool gradients = false; ///< build: with the cell of the gradients
+  bool gradients = false; ///< build: with the cell of the gradients; bench: forward and backward
   MathKind math = MathKind::Polynomial;
   Staging staging = Staging::Auto;
 
-  int64_t repeat = 0;   ///< bench: calls a schedule; 0: as many as --seconds allows
-  double seconds = 2;   ///< bench: how long to measure
-  bool quick = false;   ///< check: fewer shapes
+  int64_t repeat = 0; ///< bench: calls a schedule; 0: as many as --seconds allows
+  double seconds = 2; ///< bench: how long to measure
+  bool quick = false; ///< check: fewer shapes
+  int64_t checkpoint =
+      0; ///< bench --gradients: of L2, against L1 alone; 0: what a budget might choose
   int64_t segments = 0; ///< bench: sequences of a packed batch; 0: none
 
   int64_t layers = 1;                  ///< plan
