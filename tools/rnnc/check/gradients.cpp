@@ -251,6 +251,10 @@ Row compareLevels(rnn_context* context, const Subject& subject, rnn_schedule sch
           false};
   CallBuffers all(*subject.f64, subject, kLanes, kTime);
   all.drawGradients(subject.seed);
+  for (auto& argument : all.arguments) // states that the caller has need not be solved again
+    if (argument.desc.kind == RNN_ARG_SEQUENCE &&
+        subject.f64->table()->tensor[argument.desc.tensor].role == RNN_ROLE_STATE)
+      argument.values.clear();
   const CallBuffers drawn = all;
   rnn_plan_options options = all.options(RNN_F64);
   options.schedule = schedule;

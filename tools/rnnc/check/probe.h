@@ -118,9 +118,11 @@ public:
   std::vector<Argument> arguments;
   std::vector<uint8_t> reset; ///< [batch][time], of a plan with a mask
 
-private:
+  /// The call's arrays as they are in `raw`, and those of the gradients.
   std::vector<rnn_tensor> tensors(rnn_dtype type);
   std::vector<rnn_tensor> gradients(rnn_dtype type);
+
+private:
   rnn_tensor tensorOf(const Argument& argument, std::vector<unsigned char>& raw,
                       rnn_dtype type) const;
 
