@@ -28,6 +28,7 @@ private:
   void listReserve();
   void listCaller();
   void takeRoot();
+  void dropBeaten();
   int findLargest();
   template <typename Fits>
   int64_t largest(int64_t known, const Fits& fits) const;
@@ -80,7 +81,11 @@ double MemoryPlan::seconds() const {
 }
 
 double MemoryPlan::recomputed() const {
-  const double least = static_cast<double>(layers) * frontier.front().seconds;
+  double all = 0; // of L1
+  for (const Choice& choice : frontier)
+    if (choice.training == RNN_TRAINING_L1)
+      all = choice.seconds;
+  const double least = static_cast<double>(layers) * all;
   return seconds() > 0 ? std::max(0.0, 1 - least / seconds()) : 0;
 }
 
@@ -194,6 +199,21 @@ void MemoryPlanner::takeRoot() {
   plan.rootSeconds = n * (again ? again->seconds : all.seconds);
 }
 
+/// What is both slower and larger than another choice, with one workspace for all layers, is no use
+/// but where it was chosen; L1 is what the others are compared with.
+void MemoryPlanner::dropBeaten() {
+  double least = INFINITY;
+  std::erase_if(plan.frontier, [&](const Choice& choice) {
+    const double bytes = bytesOf(choice, plan.layers);
+    const bool isBeaten = bytes >= least, isAll = choice.training == RNN_TRAINING_L1;
+    least = std::min(least, bytes);
+    return isBeaten && !isAll && std::none_of(plan.chosen.begin(), plan.chosen.end(), [&](auto& c) {
+             return c.training == choice.training && c.checkpoint == choice.checkpoint &&
+                    c.window == choice.window;
+           });
+  });
+}
+
 /// The largest size from `known` on, or below it, that fits; as exact as one part in a hundred.
 template <typename Fits>
 int64_t MemoryPlanner::largest(int64_t known, const Fits& fits) const {
@@ -244,6 +264,7 @@ int MemoryPlanner::run() {
   listReserve();
   listCaller();
   takeRoot();
+  dropBeaten();
   return findLargest();
 }
 
