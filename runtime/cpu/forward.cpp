@@ -2,6 +2,7 @@
 
 #include "core/report.hpp"
 #include "cpu/map.hpp"
+#include "cpu/outer.hpp"
 #include "cpu/product.hpp"
 #include "cpu/threads.hpp"
 #include "cpu/training.hpp"
@@ -90,23 +91,26 @@ rnn_report inArrays(const Plan& plan, rnn_report report) {
   return report;
 }
 
-// The room for a product's weights. Those of a step's plan stay; other products share one.
+// The room for a product's weights, or for what an outer product packs. Weights of a step's plan
+// stay; otherwise stages share one room.
 template <class F>
-int64_t weightsBytes(const StagePlan& stage) {
-  const int64_t bytes = stage.map.desc ? 0 : Product<F>::packedBytes(stage.product);
+int64_t sharedBytesOf(const Plan& plan, const StagePlan& stage) {
+  const int64_t bytes = stage.outer.desc     ? Outer<F>::sharedBytes(plan, stage.outer)
+                        : stage.product.desc ? Product<F>::packedBytes(stage.product)
+                                             : 0;
   return checkedSum(bytes, Carver::alignment - 1, "the workspace") / Carver::alignment *
          Carver::alignment;
 }
 
-// Calls use(stage, weights) for the stages of a phase, one after the other.
+// Calls use(stage, shared) for the stages of a phase, one after the other, with their room.
 template <class F, class Use>
 void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase, const Use& use) {
-  char* weights = workspace.shared;
+  char* shared = workspace.shared;
   for (const StagePlan& stage : call.plan.stages) {
     if (stage.phase == phase) {
-      use(stage, weights);
+      use(stage, shared);
     }
-    weights += call.plan.isStep ? weightsBytes<F>(stage) : 0;
+    shared += call.plan.isStep ? sharedBytesOf<F>(call.plan, stage) : 0;
   }
 }
 
@@ -114,12 +118,14 @@ void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase,
 template <class F>
 void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase) {
   const ThreadSlices& threads = workspace.threads;
-  forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
+  forStages(call, workspace, phase, [&](const StagePlan& stage, char* shared) {
     const bool isPacked = call.plan.isStep && phase != RNN_PHASE_CALL;
-    if (stage.map.desc) {
+    if (stage.outer.desc) {
+      Outer<F>::run(call, stage, shared);
+    } else if (stage.map.desc) {
       Map<F>::run(call, stage, workspace.packed, isPacked, threads.base, threads.bytes);
     } else {
-      Product<F>::run(call, stage, weights, isPacked, threads.base, threads.bytes);
+      Product<F>::run(call, stage, shared, isPacked, threads.base, threads.bytes);
     }
   });
 }
@@ -144,11 +150,13 @@ Workspace<F>::Workspace(const Plan& plan, Carver& carver, Carver& kept)
     }
   }
   for (const StagePlan& stage : plan.stages) {
-    sliceBytes = std::max(sliceBytes, stage.map.desc ? Map<F>::sliceBytes(stage)
-                                                     : Product<F>::sliceBytes(stage.product));
-    sharedBytes = plan.isStep
-                      ? checkedSum(sharedBytes, weightsBytes<F>(stage), "the streaming state")
-                      : std::max(sharedBytes, weightsBytes<F>(stage));
+    const int64_t bytes = stage.map.desc       ? Map<F>::sliceBytes(stage)
+                          : stage.product.desc ? Product<F>::sliceBytes(stage.product)
+                                               : 0;
+    sliceBytes = std::max(sliceBytes, bytes);
+    const int64_t shared = sharedBytesOf<F>(plan, stage);
+    sharedBytes = plan.isStep ? checkedSum(sharedBytes, shared, "the streaming state")
+                              : std::max(sharedBytes, shared);
   }
   sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
   threads.bytes = sliceBytes;
@@ -184,7 +192,7 @@ void prepare(const Call& call, const Workspace<F>& workspace) {
     forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
       if (stage.map.desc) {
         packShared(call, stage.map, workspace.packed);
-      } else {
+      } else if (stage.product.desc) {
         Product<F>::pack(call, stage, weights);
       }
     });
