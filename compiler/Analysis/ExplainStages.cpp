@@ -18,6 +18,8 @@ public:
       : cell(cell), sizeOf(sizeOf) {}
 
   StageText read(Operation* op) {
+    if (auto outer = dyn_cast<OuterOp>(op))
+      return readOuter(outer);
     auto product = dyn_cast<ProductOp>(op);
     return product ? readProduct(product) : readMap(op);
   }
@@ -48,6 +50,7 @@ private:
   void add(double& sum, double count) { sum = sum < 0 || count < 0 ? -1 : sum + count; }
 
   StageText readProduct(ProductOp product);
+  StageText readOuter(OuterOp outer);
   StageText readMap(Operation* op);
 
   CellOp cell;
@@ -81,6 +84,18 @@ StageText StageReader::readProduct(ProductOp product) {
     add(text.multiplyAdds,
         weights < 0 || contracted < 0 ? -1.0 : results * static_cast<double>(contracted));
   }
+  return text;
+}
+
+StageText StageReader::readOuter(OuterOp outer) {
+  StageText text{outer.getPhase(), true, {}, 0, 0};
+  TensorOp left = tensor(outer.getLeft().getTensor()), right = tensor(outer.getRight().getTensor()),
+           result = tensor(outer.getResult().getTensor());
+  text.equations.push_back(result.getSymName().str() + (outer.getNegative() ? " -= " : " += ") +
+                           "sum of " + at(left) + " * " + at(right));
+  add(text.numbers, elements(left));
+  add(text.numbers, elements(right));
+  add(text.multiplyAdds, elements(result));
   return text;
 }
 

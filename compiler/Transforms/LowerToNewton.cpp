@@ -7,6 +7,7 @@
 #include "Transforms/Coupling.h"
 #include "Transforms/GroupLowering.h"
 #include "Transforms/LowerDense.h"
+#include "Transforms/LowerOuter.h"
 #include "Transforms/LowerProduct.h"
 #include "Transforms/Passes.h"
 #include "Transforms/Scalars.h"
@@ -247,12 +248,14 @@ struct LowerToNewton : rnnc::impl::LowerToNewtonBase<LowerToNewton> {
     return elements;
   }
 
-  /// Products that share their sequence become one, over all of their weights; of the others every
-  /// stage is a map: a system whose lanes are the elements of what it sets.
+  /// Products that share their sequence become one, over all of their weights; matrices that are
+  /// sums over all steps become outer products; of the others every stage is a map: a system whose
+  /// lanes are the elements of what it sets.
   LogicalResult lowerStages(CellOp cell, Phase phase, Type type, Block& body) {
     LaneAxes none(cell, [](Operation*) { return true; });
     for (auto stage : cell.decls<StageOp>()) {
-      if (stage.getPhase() != phase || lowerProduct(stage, type, body))
+      if (stage.getPhase() != phase || lowerProduct(stage, type, body) ||
+          lowerOuter(stage, type, body))
         continue;
       StateGroup group;
       Operation* array = SymbolTable::lookupSymbolIn(cell, stage.getSet().getNameAttr());

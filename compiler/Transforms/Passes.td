@@ -86,6 +86,8 @@ def LowerToNewton : Pass<"lower-to-newton", "::mlir::ModuleOp"> {
     A block of more than `unroll` states, or of a size that the caller binds, becomes loops in a
     newton.dense_system instead; that it will run sequentially, and why, is a warning. Of an unrolled
     block of more than `max-block` states the system keeps the reason, until its Jacobian is known.
+    Of the stages a matrix product with a sequence becomes a newton.product, what is summed over all
+    steps and made of products of two sequences newton.outers, everything else a system without states.
 
     `h[t] = a * h[t-1]` over [d] becomes a system of one state with lane axis d.
   }];

@@ -136,7 +136,8 @@ def Newton_CellOp : Newton_Op<"cell", [Symbol, SymbolTable, IsolatedFromAbove, N
     template <typename OpT> auto ops() { return getBody().front().getOps<OpT>(); }
     /// The systems of both kinds, in order: that of a module's table. Without the maps.
     ::llvm::SmallVector<::mlir::Operation*> systems();
-    /// What runs around them, in order: products, and systems without states (*maps*).
+    /// What runs around them, in order: products, outer products, and systems without states
+    /// (*maps*).
     ::llvm::SmallVector<::mlir::Operation*> stages();
   }];
 }
@@ -249,6 +250,25 @@ def Newton_ProductOp : Newton_Op<"product", [HasParent<"CellOp">]> {
   let assemblyFormat = [{
     $phase $sequence (`left` $left^)? `back` $back `heads` $heads `weights` $weights
     `biases` $biases `results` $results `:` $compute attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Newton_OuterOp : Newton_Op<"outer", [HasParent<"CellOp">]> {
+  let summary = "The matrix that two sequences make, summed over all steps and the batch";
+  let description = [{
+    result += left * right for every element of the result, whose axes are the lane axes that the
+    slots speak of: each stands once in `result`, whole, and in `left`, in `right` or in both.
+    With `guarded` nothing is added where left is 0, even if right is not finite, as a branch that
+    was not taken has it; with `negative` it is subtracted. Several may add to the same elements. The order of
+    addition is that of rnn_outer in module.h.
+  }];
+  let arguments = (ins Newton_PhaseAttr:$phase, TypeAttr:$compute, Newton_Slot:$left,
+                       Newton_Slot:$right, Newton_Slot:$result, UnitAttr:$guarded,
+                       UnitAttr:$negative);
+  let assemblyFormat = [{
+    $phase (`guarded` $guarded^)? (`negative` $negative^)? $left `times` $right `into` $result
+    `:` $compute attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -184,6 +184,39 @@ LogicalResult ProductOp::verify() {
   return success();
 }
 
+LogicalResult OuterOp::verify() {
+  if (!getCompute().isF32() && !getCompute().isF64())
+    return emitOpError("computes in f32 or f64");
+  if (getPhase() == Phase::Call)
+    return emitOpError("runs over steps");
+  SmallVector<Role> sequences{Role::Input, Role::Hoisted};
+  if (getPhase() == Phase::After)
+    sequences.push_back(Role::State);
+  auto list = [&](ArrayRef<Attribute> slots) { return ArrayAttr::get(getContext(), slots); };
+  // As many lane axes as the result has axes that are not at one element.
+  int64_t axes = llvm::count_if(getResult().getLanes(), [](int64_t lane) { return lane >= 0; });
+  if (failed(checkSlots(*this, axes, list({getLeft(), getRight()}), sequences, /*every=*/false)) ||
+      failed(checkSlots(*this, axes, list({getResult()}), Role::Gradient, /*every=*/false)))
+    return failure();
+  for (SlotAttr slot : {getLeft(), getRight(), getResult()})
+    if (slot.getBack() != 0)
+      return emitOpError() << slot.getTensor() << " is not read or written with a delay";
+  bool hasRow = false, hasColumn = false;
+  for (int64_t axis = 0; axis < axes; ++axis) {
+    auto runs = [&](SlotAttr slot) { return llvm::is_contained(slot.getLanes(), axis); };
+    if (!runs(getResult()) || (!runs(getLeft()) && !runs(getRight())))
+      return emitOpError() << "lane axis " << axis << " is one of the result, and of a factor";
+    hasRow |= !runs(getRight());
+    hasColumn |= !runs(getLeft());
+  }
+  if (!hasRow || !hasColumn)
+    return emitOpError("each factor has an axis that the other one lacks");
+  for (auto [lane, at] : llvm::zip(getResult().getLanes(), getResult().getAt()))
+    if (lane >= 0 && at != 0)
+      return emitOpError("an axis of the result is whole, or at one element");
+  return success();
+}
+
 LogicalResult SystemOp::verify() {
   if (failed(checkSystem(*this, false)) ||
       (getSums() && failed(checkSlots(*this, getLaneAxes().size(), *getSums(), Role::Gradient,

@@ -217,6 +217,11 @@ void bindDims(Plan& plan, const rnn_plan_options& options) {
     plan.stages[i].phase = stage.phase;
     if (stage.product) {
       plan.stages[i].product = bindProduct(plan, *stage.product);
+    } else if (stage.outer) {
+      for (const rnn_slot* slot : {&stage.outer->left, &stage.outer->right, &stage.outer->result}) {
+        checkSlots(plan, slot, 1);
+      }
+      plan.stages[i].outer = bindOuter(plan, *stage.outer);
     } else {
       bindSystem(plan, dims, *stage.map, table.systems + i, batchOf(plan, stage.phase),
                  plan.stages[i].map);

@@ -11,6 +11,7 @@ void bindDims(Plan& plan, const rnn_plan_options& options);
 
 /// `plan`'s tensor sizes are known.
 ProductPlan bindProduct(const Plan& plan, const rnn_product& desc);
+OuterPlan bindOuter(const Plan& plan, const rnn_outer& desc);
 /// `plan`'s stages are known.
 void listKept(Plan& plan);
 

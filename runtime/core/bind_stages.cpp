@@ -2,6 +2,8 @@
 #include "core/bind.hpp"
 #include "core/status.hpp"
 
+#include <algorithm>
+
 namespace rnnc::runtime {
 
 ProductPlan bindProduct(const Plan& plan, const rnn_product& desc) {
@@ -40,6 +42,43 @@ ProductPlan bindProduct(const Plan& plan, const rnn_product& desc) {
   return product;
 }
 
+static bool runsWith(const Plan& plan, const rnn_slot& slot, uint32_t axis) {
+  const int32_t* begin = slot.lane_axis;
+  const int32_t* end = begin + plan.tensorSizes[slot.tensor].size();
+  return std::find(begin, end, int32_t(axis)) != end;
+}
+
+OuterPlan bindOuter(const Plan& plan, const rnn_outer& desc) {
+  OuterPlan outer;
+  outer.desc = &desc;
+  outer.sizes.assign(desc.axes, 1);
+  const std::vector<int64_t>& result = plan.tensorSizes[desc.result.tensor];
+  for (size_t a = 0; a < result.size(); ++a) {
+    if (desc.result.lane_axis[a] >= 0) {
+      outer.sizes[size_t(desc.result.lane_axis[a])] = result[a];
+    }
+  }
+  outer.left.slot = &desc.left;
+  outer.right.slot = &desc.right;
+  for (OuterFactor* factor : {&outer.left, &outer.right}) {
+    const rnn_tensor_desc& tensor = plan.table().tensor[factor->slot->tensor];
+    factor->ahead = plan.cell && tensor.relation == RNN_RELATION_VALUE ? tensor.back : 0;
+  }
+  for (uint32_t axis = 0; axis < desc.axes; ++axis) {
+    const int64_t size = outer.sizes[axis];
+    const bool isLeft = runsWith(plan, desc.left, axis);
+    if (isLeft && runsWith(plan, desc.right, axis)) {
+      outer.headAxes.push_back(axis);
+      outer.heads = checkedProduct(outer.heads, size, "an outer product");
+      continue;
+    }
+    OuterFactor& factor = isLeft ? outer.left : outer.right;
+    factor.axes.push_back(axis);
+    factor.elements = checkedProduct(factor.elements, size, "an outer product");
+  }
+  return outer;
+}
+
 void listKept(Plan& plan) {
   const rnn_module_table& table = plan.table();
   plan.kept.assign(table.tensors, 0);
@@ -56,6 +95,10 @@ void listKept(Plan& plan) {
   for (const StagePlan& stage : plan.stages) {
     if (stage.product.desc) {
       read(stage.product.desc->sequence);
+    }
+    if (stage.outer.desc) {
+      read(stage.outer.desc->left.tensor);
+      read(stage.outer.desc->right.tensor);
     }
     for (uint32_t i = 0; stage.map.desc && i < stage.map.desc->inputs; ++i) {
       read(stage.map.desc->input_slots[i].tensor);

@@ -5,6 +5,7 @@
 #include "core/plan.hpp"
 
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ private:
   const rnn_system_desc& desc_;
   std::vector<const rnn_carry_place*> index_;
 };
+
+/// Throws where the carry breaks a rule of rnn_system_desc; `where` is what the text begins with.
+void validateCarry(const rnn_system_desc& system, std::string_view where);
 
 /// All terms of a product of two carries, by result.
 std::vector<CarryTerm> productTerms(const CarryForm& form);

@@ -38,6 +38,11 @@ double secondsOf(const Plan& plan) {
     if (stage.map.desc) {
       seconds += secondsOf(stage.map, steps);
     }
+    if (stage.outer.desc) {
+      seconds += double(plan.batch) * steps * double(stage.outer.heads) *
+                 double(stage.outer.left.elements) * double(stage.outer.right.elements) /
+                 multiplyAddsASecond;
+    }
     for (const ProductPart& part : stage.product.parts) {
       seconds += double(batchOf(plan, stage.phase)) * steps * double(stage.product.heads) *
                  double(stage.product.rows) * double(stage.product.contracted) *

@@ -8,6 +8,7 @@
 #include "core/training.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
+#include "cpu/outer.hpp"
 #include "cpu/stream.hpp"
 #include "cuda/device_plan.hpp"
 
@@ -384,6 +385,11 @@ std::shared_ptr<Plan> makeOne(std::shared_ptr<const Module> module, const rnn_pl
       const ScheduleRequest request = makeRequest(stage.map, *plan, time, nullptr);
       takeSchedule(stage.map, *plan, chooseSchedule(request), request, plan->time);
       placeSums(stage.map, *plan);
+    }
+    if (stage.outer.desc) {
+      stage.outer.sumsOffset = plan->sumNumbers;
+      plan->sumNumbers = checkedSum(plan->sumNumbers, cpu::outerNumbers(stage.outer, plan->compute),
+                                    "the workspace");
     }
   }
   plan->arena = plan->module->context->arena(options.threads);

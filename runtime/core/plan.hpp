@@ -119,11 +119,33 @@ struct ProductPlan {
            resultColumn = 0;
 };
 
+/// One factor of an outer product with its sizes known: the axes that the other one lacks, of the
+/// result, and how many elements they have.
+struct OuterFactor {
+  const rnn_slot* slot = nullptr;
+  std::vector<uint32_t> axes;
+  int64_t elements = 1;
+  int64_t ahead = 0; ///< of an adjoint's sequence, as SystemPlan has it
+};
+
+/// An outer product with its sizes known: `heads` matrices, one for each index along the axes that
+/// both factors have.
+struct OuterPlan {
+  const rnn_outer* desc = nullptr; ///< null: none
+  std::vector<int64_t> sizes;      ///< of the axes
+  std::vector<uint32_t> headAxes;
+  int64_t heads = 1;
+  OuterFactor left, right;
+  int64_t sumsOffset = 0; ///< as SystemPlan has it
+};
+
+/// Exactly one of the three has a desc.
 struct StagePlan {
   rnn_phase phase = RNN_PHASE_BEFORE;
-  SystemPlan map; ///< no desc: a product
+  SystemPlan map;
   ProductPlan product;
-  int64_t sliceBytes = 0, weightsBytes = 0; ///< of a thread; of a product's weights
+  OuterPlan outer;
+  int64_t sliceBytes = 0, sharedBytes = 0; ///< of a thread; of weights, or of what is packed
 };
 
 struct Plan {
@@ -167,7 +189,7 @@ struct Plan {
   /// Of a plan with training: that of the gradients, whose time runs the other way.
   std::shared_ptr<Plan> adjoint;
   const Plan* cell = nullptr; ///< of such a plan: the one that it is the adjoint of
-  int64_t sumNumbers = 0;     ///< of all systems and maps
+  int64_t sumNumbers = 0;     ///< of all systems, maps and outer products
   size_t reserveBytes = 0;
 
   const rnn_module_table& table() const { return *module->table; }

@@ -49,7 +49,7 @@ void noteDelays(const Plan& plan, StreamLayout& layout) {
   for (const StagePlan& stage : plan.stages) {
     if (stage.map.desc) {
       noteSlots(stage.map);
-    } else {
+    } else if (stage.product.desc) {
       note(stage.product.desc->sequence, stage.product.desc->back);
     }
   }

@@ -75,7 +75,7 @@ int64_t longestBack(const Plan& plan) {
   for (const StagePlan& stage : plan.stages) {
     if (stage.map.desc) {
       noteInputs(stage.map);
-    } else {
+    } else if (stage.product.desc) {
       note(stage.product.desc->sequence, stage.product.desc->back);
     }
   }

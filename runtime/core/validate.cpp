@@ -4,6 +4,7 @@
 #include "core/status.hpp"
 #include "cuda/module_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -159,7 +160,7 @@ private:
           SlotList{"sum", RNN_ROLE_GRADIENT, system.sums, system.sum_slots}}) {
       slots(system, list);
     }
-    carry(system);
+    validateCarry(system, where_);
     cost(system.cost);
     kernels(system);
     where_ = fmt::format("module {}", table_.cell);
@@ -306,10 +307,14 @@ private:
         fail("stage {}: phase {} is unknown, or comes too late", i,
              static_cast<unsigned>(stage.phase));
       }
-      if ((stage.product == nullptr) == (stage.map == nullptr)) {
-        fail("stage {}: is either a product or a map", i);
+      if ((stage.product != nullptr) + (stage.map != nullptr) + (stage.outer != nullptr) != 1) {
+        fail("stage {}: is one of a product, a map and an outer product", i);
       }
-      if (stage.map) {
+      if (stage.outer) {
+        where_ = fmt::format("module {}, stage {}", table_.cell, i);
+        outer(stage, *stage.outer);
+        where_ = fmt::format("module {}", table_.cell);
+      } else if (stage.map) {
         system(*stage.map, table_.systems + i, &stage);
         stage_ = nullptr;
       } else {
@@ -317,6 +322,67 @@ private:
         product(stage, *stage.product);
         where_ = fmt::format("module {}", table_.cell);
       }
+    }
+  }
+
+  // Its axes as the lanes of a system, whose names and sizes are those of the result's.
+  void outer(const rnn_stage& stage, const rnn_outer& outer) {
+    if (stage.phase == RNN_PHASE_CALL) {
+      fail("an outer product runs over steps");
+    }
+    if (outer.result.tensor >= table_.tensors) {
+      fail("result: tensor {} of {}", outer.result.tensor, table_.tensors);
+    }
+    const rnn_tensor_desc& result = table_.tensor[outer.result.tensor];
+    const char* names[RNN_MAX_RANK] = {};
+    int64_t sizes[RNN_MAX_RANK] = {};
+    uint32_t known = 0;
+    for (uint32_t a = 0; a < result.rank; ++a) {
+      const int32_t axis = outer.result.lane_axis[a];
+      if (axis >= 0 && uint32_t(axis) < std::min<uint32_t>(outer.axes, RNN_MAX_RANK) &&
+          !names[axis]) {
+        names[axis] = result.dims[a];
+        sizes[axis] = result.sizes[a];
+        ++known;
+      } else if (axis >= 0) {
+        fail("result: axis {} of {} is axis {} of {}, or not the first such one", a, result.name,
+             axis, outer.axes);
+      }
+    }
+    if (known != outer.axes) {
+      fail("result: {} has {} of the {} axes", result.name, known, outer.axes);
+    }
+    rnn_system_desc lanes{};
+    lanes.lane_rank = outer.axes;
+    lanes.lane_axes = names;
+    lanes.lane_sizes = sizes;
+    stage_ = &stage;
+    slot(lanes, {"left", RNN_ROLE_INPUT, 1, &outer.left}, 0);
+    slot(lanes, {"right", RNN_ROLE_INPUT, 1, &outer.right}, 0);
+    slot(lanes, {"result", RNN_ROLE_GRADIENT, 1, &outer.result}, 0);
+    stage_ = nullptr;
+    if (outer.left.back != 0 || outer.right.back != 0) {
+      fail("an outer product's factors cannot be delayed");
+    }
+    factorsShare(outer);
+  }
+
+  void factorsShare(const rnn_outer& outer) const {
+    bool hasRow = false, hasColumn = false;
+    for (uint32_t axis = 0; axis < outer.axes; ++axis) {
+      auto runs = [&](const rnn_slot& slot) {
+        const int32_t* end = slot.lane_axis + table_.tensor[slot.tensor].rank;
+        return std::find(slot.lane_axis, end, int32_t(axis)) != end;
+      };
+      const bool isLeft = runs(outer.left), isRight = runs(outer.right);
+      if (!isLeft && !isRight) {
+        fail("neither factor has axis {} of the outer product", axis);
+      }
+      hasRow |= !isRight;
+      hasColumn |= !isLeft;
+    }
+    if (!hasRow || !hasColumn) {
+      fail("a factor of the outer product has no axis that the other one lacks");
     }
   }
 
@@ -420,78 +486,6 @@ private:
           if (!apart) {
             fail("two slots write to the same place of {}", table_.tensor[tensor].name);
           }
-        }
-      }
-    }
-  }
-
-  void carry(const rnn_system_desc& system) const {
-    if (system.carry == 0) {
-      return;
-    }
-    if (!system.carry_place) {
-      fail("`carry_place` is null");
-    }
-    for (uint32_t p = 0; system.diagonal && p < system.carry_places; ++p) {
-      if (system.carry_place[p].row != system.carry_place[p].column) {
-        fail("`carry_place` has ({}, {}), which is not on the diagonal", system.carry_place[p].row,
-             system.carry_place[p].column);
-      }
-    }
-    if (system.states > maxCarryStates) {
-      fail("{} states with a carry; at most {} are possible", system.states, maxCarryStates);
-    }
-    int64_t last = -1;
-    uint32_t known = 0;
-    for (uint32_t p = 0; p < system.carry_places; ++p) {
-      const rnn_carry_place& place = system.carry_place[p];
-      const int64_t at = static_cast<int64_t>(place.row) * system.states + place.column;
-      if (place.row >= system.states || place.column >= system.states || at <= last) {
-        fail("`carry_place` is not a row-major list of places in a {0} x {0} block", system.states);
-      }
-      last = at;
-      const bool isFirst = place.number == known;
-      known += isFirst;
-      if (place.number >= known || (place.sign != 1 && (isFirst || place.sign != -1))) {
-        fail("`carry_place` has number {} with sign {} at ({}, {}); numbers count from 0 by first "
-             "places, whose sign is 1",
-             place.number, place.sign, place.row, place.column);
-      }
-    }
-    if (known != system.carry) {
-      fail("`carry_place` has {} numbers, `carry` says {}", known, system.carry);
-    }
-    closedForm(CarryForm(system));
-  }
-
-  // The identity and every product have the form.
-  void closedForm(const CarryForm& form) const {
-    const rnn_system_desc& system = form.desc();
-    std::vector<const rnn_carry_place*> first(system.carry);
-    for (uint32_t i = 0; i < system.states; ++i) {
-      if (!form.at(i, i)) {
-        fail("`carry_place` lacks ({0}, {0})", i);
-      }
-      for (uint32_t j = 0; j < system.states; ++j) {
-        const rnn_carry_place* place = form.at(i, j);
-        if (!place && !form.product(i, j).empty()) {
-          fail("`carry_place` lacks ({}, {}), which a product of two such matrices has", i, j);
-        }
-        if (!place) {
-          continue;
-        }
-        const rnn_carry_place*& other = first[place->number];
-        other = other ? other : place;
-        CarryForm::Sum sum = form.product(i, j);
-        for (auto& [factors, times] : sum) {
-          times *= place->sign;
-        }
-        if (sum != form.product(other->row, other->column) ||
-            (place != other &&
-             ((i == j) != (other->row == other->column) || (i == j && place->sign != 1)))) {
-          fail("`carry_place` has number {} at ({}, {}) and ({}, {}), where the identity or a "
-               "product of two such matrices differs",
-               place->number, other->row, other->column, i, j);
         }
       }
     }

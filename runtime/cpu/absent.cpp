@@ -3,6 +3,7 @@
 #include "core/status.hpp"
 #include "cpu/arena.hpp"
 #include "cpu/forward.hpp"
+#include "cpu/outer.hpp"
 #include "cpu/stream.hpp"
 
 namespace rnnc::runtime::cpu {
@@ -18,6 +19,7 @@ namespace {
 int usualThreads() { absent(); }
 std::shared_ptr<Arena> makeArena(int) { absent(); }
 void measureParts(Plan&) { absent(); }
+int64_t outerNumbers(const OuterPlan&, rnn_dtype) { absent(); }
 size_t workspaceBytes(const Plan&) { absent(); }
 size_t reserveBytes(const Plan&) { absent(); }
 size_t backwardBytes(const Plan&) { absent(); }

@@ -1,6 +1,7 @@
 // rnn_backward: the call of a plan's adjoint, from the arrays of the cell's own call.
 #include "core/elements.hpp"
 #include "cpu/forward.hpp"
+#include "cpu/outer.hpp"
 #include "cpu/training.hpp"
 
 #include <algorithm>
@@ -185,7 +186,15 @@ void addSystem(const Plan& plan, const SystemPlan& system, const BackwardRoom<F>
   }
 }
 
-// From the sums of systems and maps to the caller's arrays.
+template <class F>
+void addOuter(const Plan& plan, const OuterPlan& outer, const BackwardRoom<F>& room) {
+  const rnn_slot& slot = outer.desc->result;
+  const uint32_t of = plan.adjoint->table().tensor[slot.tensor].of;
+  const SumPlace place = placeOf(plan, slot, of);
+  Outer<F>::addTo(outer, room.workspace.sums, place.fixed, place.alongLane, room.sums[of]);
+}
+
+// From the sums of systems and stages to the caller's arrays.
 template <class F>
 void giveParams(const Plan& plan, const rnn_tensor* grads, const BackwardRoom<F>& room) {
   for (uint32_t i = 0; i < plan.table().tensors; ++i) {
@@ -199,6 +208,9 @@ void giveParams(const Plan& plan, const rnn_tensor* grads, const BackwardRoom<F>
   for (const StagePlan& stage : plan.adjoint->stages) {
     if (stage.map.desc) {
       addSystem(plan, stage.map, room);
+    }
+    if (stage.outer.desc) {
+      addOuter(plan, stage.outer, room);
     }
   }
   for (size_t i = 0; i < plan.module->args.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "core/report.hpp"
 #include "cpu/map.hpp"
+#include "cpu/outer.hpp"
 #include "cpu/product.hpp"
 #include "cpu/threads.hpp"
 #include "cpu/training.hpp"
@@ -90,15 +91,16 @@ rnn_report inArrays(const Plan& plan, rnn_report report) {
   return report;
 }
 
-// Calls use(stage, weights) for the stages of a phase, one after the other.
+// Calls use(stage, shared) for the stages of a phase, one after the other, with their room. That of
+// a step's plan stays; otherwise stages share one.
 template <class F, class Use>
 void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase, const Use& use) {
-  char* weights = workspace.shared;
+  char* shared = workspace.shared;
   for (const StagePlan& stage : call.plan.stages) {
     if (stage.phase == phase) {
-      use(stage, weights);
+      use(stage, shared);
     }
-    weights += call.plan.isStep ? stage.weightsBytes : 0;
+    shared += call.plan.isStep ? stage.sharedBytes : 0;
   }
 }
 
@@ -106,12 +108,14 @@ void forStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase,
 template <class F>
 void runStages(const Call& call, const Workspace<F>& workspace, rnn_phase phase) {
   const ThreadSlices& threads = workspace.threads;
-  forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
+  forStages(call, workspace, phase, [&](const StagePlan& stage, char* shared) {
     const bool isPacked = call.plan.isStep && phase != RNN_PHASE_CALL;
-    if (stage.map.desc) {
+    if (stage.outer.desc) {
+      Outer<F>::run(call, stage, shared);
+    } else if (stage.map.desc) {
       Map<F>::run(call, stage, workspace.packed, isPacked, threads.base, threads.bytes);
     } else {
-      Product<F>::run(call, stage, weights, isPacked, threads.base, threads.bytes);
+      Product<F>::run(call, stage, shared, isPacked, threads.base, threads.bytes);
     }
   });
 }
@@ -129,11 +133,10 @@ Workspace<F>::Workspace(const Plan& plan, Carver& carver, Carver& kept)
     sliceBytes = std::max(sliceBytes, system.sliceBytes);
     sharedBytes = std::max(sharedBytes, system.tilesBytes);
   }
-  // A product's weights: those of a step's plan stay; other products share one room.
   for (const StagePlan& stage : plan.stages) {
     sliceBytes = std::max(sliceBytes, stage.sliceBytes);
-    sharedBytes = plan.isStep ? checkedSum(sharedBytes, stage.weightsBytes, "the streaming state")
-                              : std::max(sharedBytes, stage.weightsBytes);
+    sharedBytes = plan.isStep ? checkedSum(sharedBytes, stage.sharedBytes, "the streaming state")
+                              : std::max(sharedBytes, stage.sharedBytes);
   }
   sliceBytes = (sliceBytes + Carver::alignment - 1) / Carver::alignment * Carver::alignment;
   threads.bytes = sliceBytes;
@@ -169,7 +172,7 @@ void prepare(const Call& call, const Workspace<F>& workspace) {
     forStages(call, workspace, phase, [&](const StagePlan& stage, char* weights) {
       if (stage.map.desc) {
         packShared(call, stage.map, workspace.packed);
-      } else {
+      } else if (stage.product.desc) {
         Product<F>::pack(call, stage, weights);
       }
     });
@@ -248,14 +251,14 @@ void measurePartsAs(Plan& plan) {
     }
   }
   for (StagePlan& stage : plan.stages) {
-    if (stage.map.desc) {
-      stage.sliceBytes = Map<F>::sliceBytes(stage);
-      continue;
-    }
-    stage.sliceBytes = Product<F>::sliceBytes(stage.product);
-    const int64_t bytes = Product<F>::packedBytes(stage.product);
-    stage.weightsBytes = checkedSum(bytes, Carver::alignment - 1, "the workspace") /
-                         Carver::alignment * Carver::alignment;
+    stage.sliceBytes = stage.map.desc       ? Map<F>::sliceBytes(stage)
+                       : stage.product.desc ? Product<F>::sliceBytes(stage.product)
+                                            : 0;
+    const int64_t shared = stage.outer.desc     ? Outer<F>::sharedBytes(plan, stage.outer)
+                           : stage.product.desc ? Product<F>::packedBytes(stage.product)
+                                                : 0;
+    stage.sharedBytes = checkedSum(shared, Carver::alignment - 1, "the workspace") /
+                        Carver::alignment * Carver::alignment;
   }
 }
 

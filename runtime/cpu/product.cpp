@@ -1,6 +1,6 @@
 #include "cpu/product.hpp"
 
-#include "core/tensors.hpp"
+#include "cpu/behind.hpp"
 #include "cpu/product_kernel.hpp"
 #include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"
@@ -15,8 +15,8 @@ namespace {
 // while all columns of the weights pass.
 constexpr int64_t rowBytes = 256 * 1024;
 constexpr int64_t maxTiles = 20;
-constexpr int64_t maxWidth = 32;
-constexpr int64_t maxTile = 12 * maxWidth;
+constexpr int64_t maxWidth = productMaxNr;
+constexpr int64_t maxTile = productMaxMr * productMaxNr;
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -208,13 +208,12 @@ void Runner<F>::packRows(int64_t head, int64_t first, int64_t count, F* to) cons
         }
         continue;
       }
-      const int64_t step = row / product_.rows, behind = timeAt(step) + ahead_;
+      const int64_t step = row / product_.rows;
       if (!sequence_.data) { // of an adjoint: nobody gave it
         packBefore(to + i);
         continue;
       }
-      if (ahead_ > 0 &&
-          (behind >= call_.plan.time || call_.beginsWithin(step / time_, behind, ahead_))) {
+      if (isBehind(call_, step / time_, timeAt(step), ahead_)) {
         packBehind(head, row, to + i);
         continue;
       }
@@ -282,24 +281,14 @@ void Runner<F>::packFrom(const rnn_tensor& tensor, int64_t base, const int64_t* 
 // A row behind an adjoint's last step: what the cell's state was before its first one.
 template <class F>
 void Runner<F>::packBehind(int64_t head, int64_t row, F* to) const {
-  const CellCall& cell = call_.cell;
-  const uint32_t of = call_.plan.table().tensor[product_.desc->sequence].of;
-  const rnn_tensor_desc& desc = cell.plan->table().tensor[of];
-  const int arg = cell.plan->module->tensorArgs[of].initial;
   const int64_t step = row / product_.rows;
-  const Call::Start start = call_.startBehind(step / time_, timeAt(step));
-  if (arg >= 0 && cell.args[arg].data && !start.isAnew) {
-    const rnn_tensor& initial = cell.args[arg];
-    packFrom(initial, start.sequence * initial.strides[0], initial.strides + 1, head, row, to);
-  } else if (desc.start != 0) {
-    const rnn_tensor& param = cell.tensors[desc.start - 1];
-    int64_t strides[RNN_MAX_RANK];
-    startStrides(*cell.plan, of, param, strides);
-    packFrom(param, 0, strides, head, row, to);
-  } else {
-    for (int64_t k = 0; k < product_.contracted; ++k) {
-      to[k * kernel_.mr] = static_cast<F>(desc.fill);
-    }
+  const Behind behind = behindOf(call_, product_.desc->sequence, step / time_, timeAt(step));
+  if (behind.from) {
+    packFrom(*behind.from, behind.base, behind.strides, head, row, to);
+    return;
+  }
+  for (int64_t k = 0; k < product_.contracted; ++k) {
+    to[k * kernel_.mr] = static_cast<F>(behind.fill);
   }
 }
 

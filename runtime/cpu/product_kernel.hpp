@@ -6,6 +6,9 @@
 
 namespace rnnc::runtime::cpu {
 
+/// Of all kernels below.
+constexpr int64_t productMaxMr = 12, productMaxNr = 32;
+
 /// tile[i][j] += sum over k of a[k][i] * b[k][j], for `mr` rows and `nr` columns, row-major. The
 /// sum is a chain in the order of k, one fused multiply-add a term where the processor has them, so
 /// that an element's bits depend on nothing but its own terms.

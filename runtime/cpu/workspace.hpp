@@ -8,7 +8,8 @@
 namespace rnnc::runtime::cpu {
 
 /// [report][tallies][packed params][sums][tensors that no caller gives, in training in the
-/// reserve][what tiles in parallel keep, or products' weights][slices of the threads]
+/// reserve][what tiles in parallel keep, products' weights, or factors of outer products][slices of
+/// the threads]
 template <class F>
 struct Workspace {
   ReportHeader* header;

@@ -21,8 +21,9 @@ constexpr size_t scratchAlignment = 256;
 void refuseStages(const rnn_module_table& table) {
   for (uint32_t i = 0; i < table.stages; ++i) {
     const rnn_stage& stage = table.stage[i];
-    const uint32_t result =
-        stage.product ? stage.product->part[0].result : stage.map->output_slots[0].tensor;
+    const uint32_t result = stage.product ? stage.product->part[0].result
+                            : stage.outer ? stage.outer->result.tensor
+                                          : stage.map->output_slots[0].tensor;
     const char* holds = table.tensor[result].holds;
     fail(RNN_UNSUPPORTED,
          "{} on CUDA: what is computed apart from the recurrence, here {}, is not there yet; make "

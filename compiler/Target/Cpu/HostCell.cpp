@@ -150,12 +150,25 @@ const rnn_product* HostCell::describeProduct(newton::ProductOp product) {
   return &products.back();
 }
 
+const rnn_outer* HostCell::describeOuter(newton::OuterOp outer) {
+  ArrayAttr all =
+      ArrayAttr::get(outer.getContext(), {outer.getLeft(), outer.getRight(), outer.getResult()});
+  const std::vector<rnn_slot>& list = slots(all);
+  auto axes = llvm::count_if(outer.getResult().getLanes(), [](int64_t lane) { return lane >= 0; });
+  outers.push_back({list[0], list[1], list[2], static_cast<uint32_t>(axes),
+                    outer.getGuarded() ? 1u : 0u, outer.getNegative() ? 1u : 0u});
+  return &outers.back();
+}
+
 void HostCell::describeStages() {
   for (Operation* op : cell.stages()) {
     rnn_stage stage{};
     if (auto product = dyn_cast<newton::ProductOp>(op)) {
       stage.phase = static_cast<rnn_phase>(product.getPhase());
       stage.product = describeProduct(product);
+    } else if (auto outer = dyn_cast<newton::OuterOp>(op)) {
+      stage.phase = static_cast<rnn_phase>(outer.getPhase());
+      stage.outer = describeOuter(outer);
     } else {
       auto phase = op->getAttrOfType<newton::PhaseAttr>("phase");
       stage.phase = static_cast<rnn_phase>(phase.getValue());
@@ -432,7 +445,7 @@ Expected<std::string> rnnc::emitKernels(ModuleOp newton, StringRef name, StringR
   const CpuTarget& target = choice->target;
   std::string text;
   SmallVector<Operation*> all = choice->cell.stages();
-  llvm::erase_if(all, llvm::IsaPred<newton::ProductOp>);
+  llvm::erase_if(all, llvm::IsaPred<newton::ProductOp, newton::OuterOp>);
   llvm::append_range(all, choice->cell.systems());
   for (Operation* op : all)
     for (bool jacobian : {false, true}) {

@@ -50,7 +50,7 @@ public:
 
   /// The systems, then the stages, as `resolve` of the table counts them.
   uint32_t numOps() const { return ops.size(); }
-  /// Null for a product.
+  /// Null for a product, or an outer one.
   const rnn_system_desc* systemAt(uint32_t index) const;
   bool hasJacobian(uint32_t system) const;
   /// Kernel number `kernel` of a system as the function `name` in a module of its own.
@@ -68,6 +68,7 @@ private:
   rnn_system_desc describeSystem(mlir::Operation* op);
   void describeStages();
   const rnn_product* describeProduct(newton::ProductOp product);
+  const rnn_outer* describeOuter(newton::OuterOp outer);
   void addKernels(rnn_system_desc& desc, mlir::Type compute, int64_t wide);
   std::vector<rnn_slot>& slots(mlir::ArrayAttr list);
   rnn_shoot_fn resolve(uint32_t system, uint32_t kernel, bool jacobian);
@@ -89,6 +90,7 @@ private:
   std::deque<rnn_system_desc> maps;
   std::deque<rnn_product> products;
   std::deque<std::vector<rnn_product_part>> parts;
+  std::deque<rnn_outer> outers;
   std::deque<std::vector<rnn_temporary>> temporaries;
   std::vector<mlir::Operation*> ops; // the systems, then the stages
   llvm::StringMap<uint32_t> tensorIndex;

@@ -157,6 +157,14 @@ Constant* TableImage::product(const rnn_product* product) {
   });
 }
 
+Constant* TableImage::outer(const rnn_outer* outer) {
+  return array(outer, outer ? 1 : 0, [](const rnn_outer& o, Fields& f) {
+    for (const rnn_slot* slot : {&o.left, &o.right, &o.result})
+      f.values(slot->tensor, slot->back, slot->lane_axis, slot->at);
+    f.values(o.axes, o.guarded, o.negative);
+  });
+}
+
 Constant* TableImage::cuda(const rnn_cuda_desc& cuda) {
   return array(&cuda, 1, [&](const rnn_cuda_desc& c, Fields& f) {
     f.values(c.size, c.units);
@@ -194,6 +202,7 @@ Constant* TableImage::table(const rnn_module_table& table, Constant* cuda, Const
                 f.pointer(stage.product, product(stage.product));
                 f.pointer(stage.map,
                           systems(stage.map, stage.map ? 1 : 0, t.systems + number, kernels));
+                f.pointer(stage.outer, outer(stage.outer));
               }));
     f.pointer(t.cuda, cuda);
     f.pointer(t.adjoint, adjoint);

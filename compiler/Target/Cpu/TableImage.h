@@ -46,6 +46,7 @@ private:
   llvm::Constant* systems(const rnn_system_desc* systems, size_t count, uint32_t first,
                           KernelOf kernels);
   llvm::Constant* product(const rnn_product* product);
+  llvm::Constant* outer(const rnn_outer* outer);
 
   llvm::Module& module;
   llvm::StringMap<llvm::Constant*> strings;

@@ -42,6 +42,9 @@ bool isReadByStages(newton::CellOp cell, StringRef tensor) {
   return llvm::any_of(cell.stages(), [&](Operation* stage) {
     if (auto product = dyn_cast<newton::ProductOp>(stage))
       return product.getSequence() == tensor;
+    if (auto outer = dyn_cast<newton::OuterOp>(stage))
+      return outer.getLeft().getTensor().getValue() == tensor ||
+             outer.getRight().getTensor().getValue() == tensor;
     auto inputs = stage->getAttrOfType<ArrayAttr>("inputs").getAsRange<newton::SlotAttr>();
     return llvm::any_of(
         inputs, [&](newton::SlotAttr slot) { return slot.getTensor().getValue() == tensor; });
@@ -191,6 +194,8 @@ static bool sets(Operation* stage, StringRef tensor) {
   if (auto product = dyn_cast<newton::ProductOp>(stage))
     return llvm::any_of(product.getResults().getAsValueRange<FlatSymbolRefAttr>(),
                         [&](StringRef result) { return result == tensor; });
+  if (auto outer = dyn_cast<newton::OuterOp>(stage))
+    return outer.getResult().getTensor().getValue() == tensor;
   auto outputs = stage->getAttrOfType<ArrayAttr>("outputs").getAsRange<newton::SlotAttr>();
   return llvm::any_of(outputs,
                       [&](newton::SlotAttr slot) { return slot.getTensor().getValue() == tensor; });

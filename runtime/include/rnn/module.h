@@ -47,7 +47,7 @@ typedef enum rnn_role RNN_ENUM_BASE {
   RNN_ROLE_HOISTED = 4, /* (batch, time, dims...) */
   RNN_ROLE_DERIVED = 5, /* (dims...), like a param */
   /* Of an adjoint, of the compute type, in the workspace: (dims...), a sum over all steps, the batch, and
-   * the lane axes that it lacks. Filled by the `sums` of systems and maps. */
+   * the lane axes that it lacks. Filled by the `sums` of systems and maps, and by outer products. */
   RNN_ROLE_GRADIENT = 6,
 } rnn_role;
 
@@ -226,6 +226,22 @@ typedef struct rnn_product {
   const rnn_product_part* part;
 } rnn_product;
 
+/* The matrix that two sequences make, summed over all steps and the batch: result += left * right,
+ * element by element, where each has a part of the result's axes. The lanes that the slots speak of
+ * are the elements of the result: it has every lane axis once and whole, left or right or both have
+ * it too, and each of them has one that the other lacks. Several may add to the same elements.
+ * Steps are added up 64 at a time, counted from step 0 on: the products of a batch element's steps
+ * as a chain of multiply-adds that starts with 0, then those sums batch element by batch element,
+ * block by block. So bits depend neither on the number of threads nor on where a call is cut into
+ * windows that are multiples of 64. */
+typedef struct rnn_outer {
+  rnn_slot left, right; /* of an input, a hoisted tensor, or, in phase AFTER, a state; `back` is 0 */
+  rnn_slot result;      /* of a gradient */
+  uint32_t axes;        /* lane axes */
+  uint32_t guarded;     /* nonzero: where left is 0 nothing is added, even if right is not finite */
+  uint32_t negative;    /* nonzero: is subtracted */
+} rnn_outer;
+
 typedef enum rnn_phase RNN_ENUM_BASE {
   RNN_PHASE_CALL = 0,   /* once a call: one step, one batch element */
   RNN_PHASE_BEFORE = 1, /* over all steps, before the solve */
@@ -235,10 +251,11 @@ typedef enum rnn_phase RNN_ENUM_BASE {
 /* What runs around the solve, in the order of the table, which is also that of the phases. */
 typedef struct rnn_stage {
   rnn_phase phase;
-  const rnn_product* product; /* null: a map */
+  const rnn_product* product; /* one of the three; the others are null */
   /* A system without states or carry: its steps do not depend on each other. Its inputs are those
    * that a product's sequence may be, its outputs those that a product's result may be. */
   const rnn_system_desc* map;
+  const rnn_outer* outer; /* not in phase CALL */
 } rnn_stage;
 
 /* A kernel of a unit and how it is launched: with blockDim = (lanes, chunks, 1), any grid along x,

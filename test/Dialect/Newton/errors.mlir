@@ -253,3 +253,63 @@ newton.cell @ImplicitTrial {
     newton.yield %0 : f32
   }
 }
+
+// -----
+
+newton.cell @OuterCall {
+  newton.tensor input @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor gradient @W ["d", "m"] [-1, -1]
+  // expected-error @+1 {{runs over steps}}
+  newton.outer call <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+}
+
+// -----
+
+newton.cell @OuterOfStates {
+  newton.tensor state @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor gradient @W ["d", "m"] [-1, -1]
+  // expected-error @+1 {{@l is not input of this cell}}
+  newton.outer before <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+}
+
+// -----
+
+newton.cell @OuterResult {
+  newton.tensor input @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor output @W ["d", "m"] [-1, -1]
+  // expected-error @+1 {{@W is not gradient of this cell}}
+  newton.outer after <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+}
+
+// -----
+
+newton.cell @OuterDelayed {
+  newton.tensor input @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor gradient @W ["d", "m"] [-1, -1]
+  // expected-error @+1 {{@l is not read or written with a delay}}
+  newton.outer after <@l, lanes = [0], at = [0], back = 1> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+}
+
+// -----
+
+newton.cell @OuterAxes {
+  newton.tensor input @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor gradient @W ["d", "m", "m"] [-1, -1, -1]
+  // expected-error @+1 {{lane axis 2 is one of the result, and of a factor}}
+  newton.outer after <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1, 2], at = [0, 0, 0], back = 0> : f32
+}
+
+// -----
+
+newton.cell @OuterElements {
+  newton.tensor input @l ["d", "m"] [-1, -1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor gradient @W ["d", "m"] [-1, -1]
+  // expected-error @+1 {{each factor has an axis that the other one lacks}}
+  newton.outer after <@l, lanes = [0, 1], at = [0, 0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+}

@@ -73,3 +73,15 @@ newton.cell @Implicit {
     newton.yield %0 : f32
   }
 }
+
+// CHECK-LABEL: newton.cell @Outer
+newton.cell @Outer {
+  newton.tensor input @l ["d"] [-1]
+  newton.tensor input @x ["m"] [-1]
+  newton.tensor state @h ["d"] [-1]
+  newton.tensor gradient @W ["d", "m"] [-1, -1]
+  // CHECK: newton.outer before <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+  newton.outer before <@l, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f32
+  // CHECK: newton.outer after guarded negative <@h, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f64
+  newton.outer after guarded negative <@h, lanes = [0], at = [0], back = 0> times <@x, lanes = [1], at = [0], back = 0> into <@W, lanes = [0, 1], at = [0, 0], back = 0> : f64
+}

@@ -29,6 +29,7 @@ private:
   void write(const rnn_system_desc& s);
   void write(const char* what, std::span<const rnn_slot> slots);
   void write(const rnn_product& p);
+  void write(const rnn_outer& o);
 };
 
 } // namespace
@@ -64,6 +65,13 @@ void Writer::write(const rnn_product& p) {
     line("  part {} {} {}", part.weight, part.bias, part.result);
 }
 
+void Writer::write(const rnn_outer& o) {
+  line("  outer axes {} guarded {} negative {}", o.axes, o.guarded, o.negative);
+  write("left", list(&o.left, 1));
+  write("right", list(&o.right, 1));
+  write("result", list(&o.result, 1));
+}
+
 void Writer::write(const rnn_module_table& t) {
   line("{} version {}", t.cell, t.abi_version);
   line("solve {} {} {} {}", t.solve.has_tolerance, t.solve.tolerance, t.solve.max_sweeps,
@@ -81,6 +89,8 @@ void Writer::write(const rnn_module_table& t) {
       write(*stage.product);
     if (stage.map)
       write(*stage.map);
+    if (stage.outer)
+      write(*stage.outer);
   }
   if (t.adjoint) {
     line("adjoint");

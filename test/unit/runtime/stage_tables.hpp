@@ -197,7 +197,7 @@ struct ProductTable {
                uint32_t(parts.size()),
                parts.data()};
     if (stages.empty()) {
-      stages = {{RNN_PHASE_BEFORE, &product, nullptr}};
+      stages = {{RNN_PHASE_BEFORE, &product, nullptr, nullptr}};
     }
     table = tableOf("Product", tensors, system, stages);
     return &table;
@@ -263,10 +263,10 @@ struct ChainTable {
     squareMap.param_slots = &slotP;
     squareMap.output_slots = &slotSquare;
     if (stages.empty()) {
-      stages = {{RNN_PHASE_CALL, nullptr, &squareMap},
-                {RNN_PHASE_BEFORE, nullptr, &twiceMap},
-                {RNN_PHASE_BEFORE, &productG, nullptr},
-                {RNN_PHASE_AFTER, &productY, nullptr}};
+      stages = {{RNN_PHASE_CALL, nullptr, &squareMap, nullptr},
+                {RNN_PHASE_BEFORE, nullptr, &twiceMap, nullptr},
+                {RNN_PHASE_BEFORE, &productG, nullptr, nullptr},
+                {RNN_PHASE_AFTER, &productY, nullptr, nullptr}};
     }
     table = tableOf("Chain", tensors, system, stages);
     return &table;

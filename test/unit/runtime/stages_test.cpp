@@ -263,11 +263,12 @@ void expectRefused(const char* text, Spoil spoil) {
 
 TEST(Stages, BadTablesAreRefused) {
   expectRefused("stage 1: phase 1 is unknown, or comes too late", [](ChainTable& chain) {
-    chain.stages = {{RNN_PHASE_AFTER, &chain.productY, nullptr},
-                    {RNN_PHASE_BEFORE, &chain.productG, nullptr}};
+    chain.stages = {{RNN_PHASE_AFTER, &chain.productY, nullptr, nullptr},
+                    {RNN_PHASE_BEFORE, &chain.productG, nullptr, nullptr}};
   });
-  expectRefused("stage 0: is either a product or a map",
-                [](ChainTable& chain) { chain.stages = {{RNN_PHASE_BEFORE, nullptr, nullptr}}; });
+  expectRefused("stage 0: is one of a product, a map and an outer product", [](ChainTable& chain) {
+    chain.stages = {{RNN_PHASE_BEFORE, nullptr, nullptr, nullptr}};
+  });
   expectRefused("stage 2: axis 1 of C is not axis 0 of u",
                 [](ChainTable& chain) { chain.ofG.weight = 3; });
   expectRefused("weight: tensor 99 of 9", [](ChainTable& chain) { chain.ofG.weight = 99; });
