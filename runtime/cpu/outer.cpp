@@ -24,7 +24,6 @@ constexpr int64_t packedBytes = int64_t(1) << 20;
 // Tiles of the result, one below the other, in one task: they share the columns.
 constexpr int64_t taskTiles = 4;
 
-constexpr int64_t maxTile = productMaxMr * productMaxNr;
 constexpr int64_t maxWidth = std::max(productMaxMr, productMaxNr);
 
 // One factor as tiles of `width` elements; the last one is filled up with whatever is there.
@@ -34,6 +33,7 @@ struct Side {
 
   Side(const OuterFactor& f, int64_t w) : factor(f), width(w), tiles((f.elements + w - 1) / w) {}
   int64_t padded() const { return width * tiles; }
+  int64_t valid(int64_t tile) const { return std::min(width, factor.elements - tile * width); }
 };
 
 // Which factor has the rows of the kernels' tiles: the one with which they are fuller.
@@ -165,7 +165,7 @@ private:
   void listOffsets(const Side& side, const Places& places, int64_t head, int64_t tile,
                    int64_t* offsets) const;
   void multiply(int64_t item, int64_t firstUnit, int64_t units);
-  void multiplyGuarded(int64_t steps, const F* rows, const F* columns, F* tile) const;
+  void addGuarded(int64_t steps, const F* rows, const F* columns, F* tile) const;
 
   const Call& call_;
   const OuterPlan& outer_;
@@ -268,7 +268,7 @@ void Runner<F>::packUnit(const Side& side, F* base, int64_t head, int64_t unit, 
 // As if the numbers that are not finite were 0; then those, where the guard is not 0. What they are
 // added to is never finite again, so that their order makes no difference.
 template <class F>
-void Runner<F>::multiplyGuarded(int64_t steps, const F* rows, const F* columns, F* tile) const {
+void Runner<F>::addGuarded(int64_t steps, const F* rows, const F* columns, F* tile) const {
   const int64_t mr = kernel_.mr, nr = kernel_.nr;
   const bool isRow = isGuarded(tiling_.rows);
   const F* given = isRow ? columns : rows;
@@ -276,7 +276,7 @@ void Runner<F>::multiplyGuarded(int64_t steps, const F* rows, const F* columns, 
   alignas(64) F finite[blockSteps * maxWidth];
   std::transform(given, given + steps * width, finite,
                  [](F x) { return std::isfinite(x) ? x : F(0); });
-  kernel_.run(steps, isRow ? rows : finite, isRow ? finite : columns, tile);
+  kernel_.add(steps, isRow ? rows : finite, isRow ? finite : columns, tile);
   for (int64_t k = 0; k < steps; ++k) {
     for (int64_t i = 0; i < mr; ++i) {
       for (int64_t j = 0; j < nr; ++j) {
@@ -296,22 +296,17 @@ void Runner<F>::multiply(int64_t item, int64_t firstUnit, int64_t units) {
   const int64_t part = item % parts, column = item / parts % tiling_.columns.tiles;
   const int64_t head = item / parts / tiling_.columns.tiles;
   const int64_t first = part * taskTiles, last = std::min(first + taskTiles, tiling_.rows.tiles);
-  alignas(64) F tile[maxTile];
   for (int64_t place = 0; place < units; ++place) {
     const int64_t steps = stepsOf(firstUnit + place);
     const F* columns = packedAt(columns_, tiling_.columns, head, column, place);
     const bool isPlain = !outer_.desc->guarded || isFinite_[head * atOnce_ + place];
     for (int64_t row = first; row < last; ++row) {
       const F* rows = packedAt(rows_, tiling_.rows, head, row, place);
-      std::fill_n(tile, tiling_.tile(), F(0));
-      if (isPlain) {
-        kernel_.run(steps, rows, columns, tile);
-      } else {
-        multiplyGuarded(steps, rows, columns, tile);
-      }
       F* to = tiling_.tileOf(sums_, head, row, column);
-      for (int64_t i = 0; i < tiling_.tile(); ++i) {
-        to[i] += tile[i];
+      if (isPlain) {
+        kernel_.add(steps, rows, columns, to);
+      } else {
+        addGuarded(steps, rows, columns, to);
       }
     }
   }
@@ -359,15 +354,22 @@ void Outer<F>::addTo(const OuterPlan& outer, const F* sums, int64_t fixed, const
   const Tiling<F> tiling(outer);
   const Side &rows = tiling.rows, &columns = tiling.columns;
   F* from = const_cast<F*>(sums) + outer.sumsOffset; // only read
-  for (int64_t head = 0; head < outer.heads; ++head) {
+  const int64_t tiles = tiling.heads * columns.tiles;
+  for (int64_t item = 0; item < tiles; ++item) {
+    const int64_t head = item / columns.tiles, column = item % columns.tiles;
     const int64_t base = fixed + offsetOf(outer.sizes, outer.headAxes, along, head);
+    const int64_t count = columns.valid(column);
+    int64_t offsets[maxWidth];
+    for (int64_t j = 0; j < count; ++j) {
+      offsets[j] =
+          base + offsetOf(outer.sizes, columns.factor.axes, along, column * columns.width + j);
+    }
     for (int64_t i = 0; i < rows.factor.elements; ++i) {
-      const int64_t row = base + offsetOf(outer.sizes, rows.factor.axes, along, i);
-      for (int64_t j = 0; j < columns.factor.elements; ++j) {
-        const F* tile = tiling.tileOf(from, head, i / rows.width, j / columns.width);
-        const F value = tile[i % rows.width * columns.width + j % columns.width];
-        const int64_t at = row + offsetOf(outer.sizes, columns.factor.axes, along, j);
-        to[at] += outer.desc->negative ? -value : value;
+      const int64_t row = offsetOf(outer.sizes, rows.factor.axes, along, i);
+      const F* values =
+          tiling.tileOf(from, head, i / rows.width, column) + i % rows.width * columns.width;
+      for (int64_t j = 0; j < count; ++j) {
+        to[row + offsets[j]] += outer.desc->negative ? -values[j] : values[j];
       }
     }
   }

@@ -16,6 +16,8 @@ template <class F>
 struct ProductKernel {
   int64_t mr, nr;
   void (*run)(int64_t k, const F* a, const F* b, F* tile);
+  /// The same with a chain that starts with 0 and is then added to the tile.
+  void (*add)(int64_t k, const F* a, const F* b, F* tile);
 };
 
 struct ProductKernels {
@@ -42,7 +44,7 @@ const ProductKernels& productKernels();
 namespace {
 
 /// `vectors` registers of `bytes` bytes a row. Everything is unrolled: the sums stay in registers.
-template <class F, int bytes, int rows, int vectors>
+template <class F, int bytes, int rows, int vectors, bool fromZero>
 void productTile(int64_t k, const F* a, const F* b, F* tile) {
   typedef F Vector __attribute__((vector_size(bytes), aligned(sizeof(F)), may_alias));
   constexpr int lanes = bytes / sizeof(F);
@@ -51,7 +53,8 @@ void productTile(int64_t k, const F* a, const F* b, F* tile) {
   for (int i = 0; i < rows; ++i) {
 #pragma clang loop unroll(full)
     for (int v = 0; v < vectors; ++v) {
-      sum[i][v] = *reinterpret_cast<const Vector*>(tile + (i * vectors + v) * lanes);
+      sum[i][v] =
+          fromZero ? Vector{} : *reinterpret_cast<const Vector*>(tile + (i * vectors + v) * lanes);
     }
   }
   for (int64_t step = 0; step < k; ++step) {
@@ -74,15 +77,18 @@ void productTile(int64_t k, const F* a, const F* b, F* tile) {
   for (int i = 0; i < rows; ++i) {
 #pragma clang loop unroll(full)
     for (int v = 0; v < vectors; ++v) {
-      *reinterpret_cast<Vector*>(tile + (i * vectors + v) * lanes) = sum[i][v];
+      Vector& to = *reinterpret_cast<Vector*>(tile + (i * vectors + v) * lanes);
+      to = fromZero ? to + sum[i][v] : sum[i][v];
     }
   }
 }
 
 template <int bytes, int rows, int vectors>
 constexpr ProductKernels kernelsOf() {
-  return {{rows, vectors * bytes / 4, productTile<float, bytes, rows, vectors>},
-          {rows, vectors * bytes / 8, productTile<double, bytes, rows, vectors>}};
+  return {{rows, vectors * bytes / 4, productTile<float, bytes, rows, vectors, false>,
+           productTile<float, bytes, rows, vectors, true>},
+          {rows, vectors * bytes / 8, productTile<double, bytes, rows, vectors, false>,
+           productTile<double, bytes, rows, vectors, true>}};
 }
 
 } // namespace

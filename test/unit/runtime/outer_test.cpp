@@ -1,5 +1,6 @@
 // Matrices that two sequences make, summed over time: against a loop, and bit by bit.
 #include "backward_problem.hpp"
+#include "cpu/product_kernel.hpp"
 #include "outer_cell.hpp"
 
 #include <gtest/gtest.h>
@@ -336,6 +337,49 @@ TEST(Outer, WhereTheGuardIsZeroNothingIsAdded) {
     EXPECT_TRUE(std::isfinite(q(1, 2)) && std::isfinite(q(1, 3)) && std::isfinite(q(1, 4)));
     EXPECT_TRUE(std::isinf(q(2, 4)));
   }
+}
+
+template <class F>
+void checkKernel(const runtime::cpu::ProductKernel<F>& kernel, bool isFused) {
+  std::mt19937 random(3);
+  auto drawn = [&](int64_t count) {
+    std::vector<F> numbers(static_cast<size_t>(count));
+    std::ranges::generate(numbers,
+                          [&] { return std::uniform_real_distribution<F>(-1, 1)(random); });
+    return numbers;
+  };
+  for (int64_t steps : {0, 1, 2, 63, 64}) {
+    const std::vector<F> a = drawn(steps * kernel.mr), b = drawn(steps * kernel.nr),
+                         before = drawn(kernel.mr * kernel.nr);
+    std::vector<F> tile = before;
+    kernel.add(steps, a.data(), b.data(), tile.data());
+    for (int64_t i = 0; i < kernel.mr; ++i) {
+      for (int64_t j = 0; j < kernel.nr; ++j) {
+        F sum = 0;
+        for (int64_t k = 0; k < steps; ++k) {
+          const F left = a[k * kernel.mr + i], right = b[k * kernel.nr + j];
+          sum = isFused ? std::fma(left, right, sum) : sum + left * right;
+        }
+        const auto at = static_cast<size_t>(i * kernel.nr + j);
+        ASSERT_EQ(tile[at], before[at] + sum) << steps << " steps, " << i << ' ' << j;
+      }
+    }
+  }
+}
+
+TEST(Outer, KernelsOfEveryInstructionSetAddOneChain) {
+  using namespace runtime::cpu;
+  auto check = [](const ProductKernels* kernels, bool isFused) {
+    if (kernels) {
+      checkKernel(kernels->f32, isFused);
+      checkKernel(kernels->f64, isFused);
+    }
+  };
+  check(productKernelsBaseline(), false);
+#if defined(__x86_64__)
+  check(__builtin_cpu_supports("fma") ? productKernelsAvx2() : nullptr, true);
+  check(__builtin_cpu_supports("avx512f") ? productKernelsAvx512() : nullptr, true);
+#endif
 }
 
 TEST(Outer, AnElementThatIsUsedIsThere) {
