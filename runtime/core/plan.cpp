@@ -8,7 +8,6 @@
 #include "core/training.hpp"
 #include "core/versioned.hpp"
 #include "cpu/forward.hpp"
-#include "cpu/outer.hpp"
 #include "cpu/stream.hpp"
 #include "cuda/device_plan.hpp"
 

@@ -3,7 +3,6 @@
 #include "core/status.hpp"
 #include "cpu/arena.hpp"
 #include "cpu/forward.hpp"
-#include "cpu/outer.hpp"
 #include "cpu/stream.hpp"
 
 namespace rnnc::runtime::cpu {

@@ -7,6 +7,8 @@
 
 namespace rnnc::runtime::cpu {
 
+/// Numbers of the compute type that an outer product sums in, among `Call::sums`.
+int64_t outerNumbers(const OuterPlan& outer, rnn_dtype compute);
 /// What systems and stages of a plan take of a workspace.
 void measureParts(Plan& plan);
 /// Of rnn_forward.

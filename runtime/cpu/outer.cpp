@@ -2,6 +2,7 @@
 
 #include "cpu/behind.hpp"
 #include "cpu/carver.hpp"
+#include "cpu/forward.hpp"
 #include "cpu/product_kernel.hpp"
 #include "cpu/sequences.hpp"
 #include "cpu/stage.hpp"

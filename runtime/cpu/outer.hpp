@@ -5,9 +5,6 @@
 
 namespace rnnc::runtime::cpu {
 
-/// Numbers of the compute type that an outer product sums in, among `Call::sums`.
-int64_t outerNumbers(const OuterPlan& outer, rnn_dtype compute);
-
 /// Every element is a sum of chains of multiply-adds, in the order that rnn_outer has: the same
 /// bits for every number of threads, in every layout, and in windows of whole blocks.
 template <class F>
